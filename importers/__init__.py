@@ -1,0 +1,1 @@
+"""Files of other tools as events: one module a format, each a pure function over bytes."""

@@ -1,0 +1,1 @@
+"""The embedded stack: Kafka, Postgres and Valkey as real servers, without Docker."""

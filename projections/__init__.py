@@ -1,0 +1,1 @@
+"""The read side: pure projections, and the SQL that stores their rows."""

@@ -1,0 +1,1 @@
+"""The published language: events, envelope, codec, and the client that speaks them."""

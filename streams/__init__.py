@@ -1,0 +1,1 @@
+"""The write side: deciding appends, one fold per partition."""
