@@ -1,0 +1,154 @@
+"""Every error agentjournal raises on purpose: one class per decision its caller can take."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentjournal.receipts import Receipt
+
+
+class AgentJournalError(Exception):
+    """Base of every error of this package."""
+
+
+class AppendRejected(AgentJournalError):
+    """The events are not valid and never will be: correct them, then append again.
+
+    `path` names the place, like `events[2].data.parts[0].text`; `reason` says what is wrong there.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path, self.reason = path, reason
+
+
+class VersionConflict(AgentJournalError):
+    """Another writer got there first: load again, decide again, append again."""
+
+    def __init__(self, stream: str, expected_version: int, actual_version: int) -> None:
+        super().__init__(
+            f"{stream} is at version {actual_version}, expected {expected_version}: "
+            "load it again and decide again"
+        )
+        self.stream, self.expected_version, self.actual_version = (
+            stream,
+            expected_version,
+            actual_version,
+        )
+
+
+class AppendOutcomeUnknown(AgentJournalError):
+    """No answer came in time; the append may have been recorded: `await error.retry()` to know.
+
+    Retrying sends the same `append_id`, so nothing is ever recorded twice.
+    """
+
+    def __init__(
+        self, append_id: str, waited_s: float, retry: Callable[[], Awaitable[Receipt]]
+    ) -> None:
+        super().__init__(
+            f"append {append_id}: no answer within {waited_s:g} s. It may or may not be recorded; "
+            "retry() settles it under the same append_id and never records it twice"
+        )
+        self.append_id = append_id
+        self._retry = retry
+
+    async def retry(self) -> Receipt:
+        """Send the same append again and return its receipt, the original one if it was recorded.
+
+        Raises what `append` raises.
+        """
+        return await self._retry()
+
+
+class AppendIdReused(AgentJournalError):
+    """This `append_id` was used for other events: use a new id for new events."""
+
+    def __init__(self, append_id: str, stream: str) -> None:
+        super().__init__(f"append_id {append_id!r} was used on {stream} for other events")
+        self.append_id, self.stream = append_id, stream
+
+
+class StreamDeleted(AgentJournalError):
+    """The stream was deleted and takes no more events, ever."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(f"{stream} was deleted and takes no more events")
+        self.stream = stream
+
+
+class SessionNotFound(AgentJournalError):
+    """Nothing was ever appended to this session: check the id and the tenant."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(f"{stream} has no events: check the id and the tenant")
+        self.stream = stream
+
+
+class SessionMismatch(AgentJournalError):
+    """The session belongs to another user: use another session id."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(f"{stream} belongs to another user")
+        self.stream = stream
+
+
+class LeaseLost(AgentJournalError):
+    """Another worker holds the session now: stop, and change nothing more."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(f"{stream}: the lease was taken by another worker; nothing was changed")
+        self.stream = stream
+
+
+class LimitExceeded(AgentJournalError):
+    """The session is at a limit with policy `refuse`: end it and go on in a new one."""
+
+    def __init__(self, stream: str, limit: str) -> None:
+        super().__init__(f"{stream} is at its limit: {limit}")
+        self.stream, self.limit = stream, limit
+
+
+class NotCaughtUp(AgentJournalError):
+    """The read models do not show the append yet: wait longer, or look at the projector."""
+
+    def __init__(self, partition: int, position: int, waited_s: float) -> None:
+        super().__init__(
+            f"partition {partition}: position {position} is not projected after {waited_s:g} s; "
+            "`agentjournal status` shows whether the projector runs"
+        )
+        self.partition, self.position = partition, position
+
+
+class StreamParked(AgentJournalError):
+    """A projection met an event of this stream that it cannot apply: see `agentjournal parked`."""
+
+    def __init__(self, stream: str, projection: str, version: int) -> None:
+        super().__init__(f"{stream}: projection {projection} stopped at version {version}")
+        self.stream, self.projection, self.version = stream, projection, version
+
+
+class Unavailable(AgentJournalError):
+    """A server cannot be reached, and nothing was sent: try again when it is back."""
+
+    def __init__(self, server: str, reason: object) -> None:
+        super().__init__(f"{server} cannot be reached: {reason}")
+        self.server = server
+
+
+class IntegrityError(AgentJournalError):
+    """The log and what was derived from it disagree: stop, and look; never skip it."""
+
+
+class NotConfigured(AgentJournalError):
+    """No servers are named: start a local stack, or set the AGENTJOURNAL_… variables."""
+
+
+def as_json_path(parts: tuple[Any, ...]) -> str:
+    """Return `("parts", 0, "text")` as `parts[0].text`."""
+    path = ""
+    for part in parts:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+    return path
