@@ -1,0 +1,50 @@
+"""The roles that run beside the servers: how each is started, and with what."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import agentjournal
+from agentjournal.settings import Settings
+from local.home import Home
+from local.program import Program
+
+ROLES = ("sequencer", "projector")
+INIT = "init"  # makes topics and tables; runs to its end before the roles start
+
+RoleCommand = Callable[[str], Sequence[str]]
+
+
+def role_command(role: str) -> Sequence[str]:
+    """Return the command that runs a role, or `init`."""
+    return (sys.executable, "-P", "-m", "consumers", role)
+
+
+def role_program(home: Home, command: Sequence[str], settings: Settings) -> Program:
+    """Return the program of a role that works with the servers of `settings`."""
+    return Program(
+        command=tuple(command),
+        folder=home.path,
+        environment={
+            "AGENTJOURNAL_HOME": str(home.path),
+            "AGENTJOURNAL_KAFKA": settings.kafka,
+            "AGENTJOURNAL_POSTGRES": settings.postgres,
+            "AGENTJOURNAL_REDIS": settings.redis,
+            # What the user's own environment says about TLS is about other servers.
+            "AGENTJOURNAL_KAFKA_SECURITY_PROTOCOL": "PLAINTEXT",
+            "PYTHONPATH": python_path(),
+            "PYTHONUNBUFFERED": "1",
+        },
+    )
+
+
+def python_path() -> str:
+    """Return the PYTHONPATH under which a child finds the packages that this process found."""
+    roots = [Path(__file__).parents[1], Path(agentjournal.__file__).parents[1]]
+    # Not site-packages: the child has it, and it must not come before the standard library.
+    own = [str(root) for root in roots if root.name not in {"site-packages", "dist-packages"}]
+    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return os.pathsep.join(dict.fromkeys([*own, *filter(None, inherited)]))
