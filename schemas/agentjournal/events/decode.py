@@ -1,0 +1,95 @@
+"""From names and fields to events: what users write, and what is read from the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from agentjournal.codec import decode
+from agentjournal.errors import AppendRejected, as_json_path
+from agentjournal.events.base import Event
+from agentjournal.events.catalogue import EVENT_TYPES, is_custom
+from agentjournal.events.unknown import CustomEvent, UnknownEvent
+from agentjournal.events.wire import missing
+from agentjournal.upcasters import upcast
+
+# pydantic's kinds of errors in plain words; its own wording may change with a release.
+_WORDS = {
+    "missing": "is missing",
+    "string_type": "is not text",
+    "int_type": "is not a whole number",
+    "bool_type": "is not true or false",
+    "list_type": "is not a list",
+    "dict_type": "is not an object",
+    "model_type": "is not an object",
+    "model_attributes_type": "is not an object",
+    "union_tag_invalid": "has no known type",
+    "union_tag_not_found": "has no known type",
+    "string_unicode": "holds half of a surrogate pair where no text can have it",
+}
+
+
+def validated(event_type: str, fields: Mapping[str, Any]) -> Event:
+    """Return the event of `event_type` with `fields`, filled up as its constructor does.
+
+    Raises AppendRejected, whose path names the first wrong field, like `parts[0].call_id`.
+    """
+    model = EVENT_TYPES.get(event_type)
+    if model is not None:
+        return _built(model, dict(fields))
+    if is_custom(event_type):
+        return CustomEvent(event_type, fields)
+    raise AppendRejected("type", f"{event_type!r} is no event type; yours are named custom.<name>")
+
+
+def decode_event(event_type: str, schema_version: int, raw: bytes) -> Event:
+    """Return the event that `raw` holds, at the current schema version of its type.
+
+    A type or a version that is not known here is an UnknownEvent with all of its fields.
+    Raises AppendRejected when the fields are not what the type asks for.
+    """
+    fields = decode(raw)
+    if type(fields) is not dict:
+        raise AppendRejected("data", "is not an object")
+    model = EVENT_TYPES.get(event_type)
+    if model is None or schema_version > model.schema_version:
+        kept = CustomEvent if is_custom(event_type) else UnknownEvent
+        return kept(event_type, fields, schema_version=schema_version)
+    event = _built(model, upcast(event_type, schema_version, fields, to=model.schema_version))
+    for path in missing(event):
+        raise AppendRejected(as_json_path(path), "is missing")
+    return event
+
+
+def rejection(error: ValidationError) -> AppendRejected:
+    """Return what is wrong in `error` as the error of this package: the first place, in words."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = tuple(part for part in first["loc"] if not _is_tag(part))
+    return AppendRejected(as_json_path(place) or "data", _reason(first))
+
+
+def _built(model: type[Event], fields: dict[str, Any]) -> Event:
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        raise rejection(error) from None
+
+
+def _is_tag(part: int | str) -> bool:
+    return isinstance(part, str) and part.startswith("<")
+
+
+def _reason(error: ErrorDetails) -> str:
+    kind, context = error["type"], error.get("ctx", {})
+    match kind:
+        case "literal_error":
+            return f"is not one of {context['expected']}"
+        case "greater_than_equal":
+            return f"is less than {context['ge']}"
+        case "less_than_equal":
+            return f"is greater than {context['le']}"
+        case _:
+            return _WORDS.get(kind, error["msg"])

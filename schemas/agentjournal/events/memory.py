@@ -1,0 +1,89 @@
+"""Long-term memory: facts, where they come from, and what was made of a session."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from agentjournal.events.base import Event, Record
+from agentjournal.events.fields import Count, Id, Ordinal, Share, Text, Time
+
+
+class Evidence(Record):
+    """An event that says so."""
+
+    session_id: Id
+    event_id: Id
+    version: Ordinal
+
+
+class Extractor(Record):
+    """What read the session."""
+
+    name: Id
+    version: Id
+
+
+class FactLearned(Event):
+    """Something worth keeping was said, by whom, when and where; what holds now is computed."""
+
+    type: ClassVar[str] = "fact.learned"
+
+    fact_id: Id
+    kind: Id
+    attribute: Id = Field(description="the slot that the value is for")
+    value: Any
+    cardinality: Literal["single", "multiple"] = Field(
+        description="how many values the slot holds at once"
+    )
+    quote: Text = Field(description="verbatim, from the evidence")
+    evidence: list[Evidence]
+    author_role: Literal["system", "developer", "user", "assistant", "tool"]
+    confidence: Share
+    valid_from: Time
+    valid_to: Time | None = None
+    supersedes: Id | None = Field(None, description="the fact that it was meant to replace")
+    extractor: Extractor
+
+
+class FactRetracted(Event):
+    """A fact is not to be believed."""
+
+    type: ClassVar[str] = "fact.retracted"
+
+    fact_id: Id
+    reason: Text
+    by: Id
+
+
+class MemoryRecalled(Event):
+    """Facts and messages were looked up and shown; they are never learned from again."""
+
+    type: ClassVar[str] = "memory.recalled"
+
+    query: Text | None = None
+    fact_ids: list[Id] = Field(default_factory=list[str])
+    event_ids: list[Id] = Field(default_factory=list[str])
+    tokens: Count
+
+
+class RefusedFacts(Record):
+    """How many facts were not kept, and why."""
+
+    reason: Text
+    count: Count
+
+
+class PromotionCompleted(Event):
+    """A session was read up to a version, and its facts were kept."""
+
+    type: ClassVar[str] = "promotion.completed"
+
+    through_version: Count
+    extractor: Extractor
+    learned: Count
+    confirmed: Count
+    superseded: Count
+    refused: list[RefusedFacts] = Field(default_factory=list[RefusedFacts])
+    summary: Text | None = None

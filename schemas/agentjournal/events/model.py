@@ -1,0 +1,53 @@
+"""Calls of a model."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from agentjournal.events.base import Event, Record
+from agentjournal.events.failure import ModelFailure
+from agentjournal.events.fields import Amount, Count, Currency, Id, Ordinal, Span
+from agentjournal.ids import new_event_id
+
+
+class Cost(Record):
+    """What a model call cost, and who says so."""
+
+    amount: Amount
+    currency: Currency
+    source: Literal["provider", "client", "price_table"]
+
+
+class CalledWindow(Record):
+    """What the model was shown."""
+
+    first_version: Ordinal
+    last_version: Ordinal
+    digest: Id
+
+
+class ModelCalled(Event):
+    """A model was asked and answered, failed, or was cancelled."""
+
+    type: ClassVar[str] = "model.called"
+
+    model_call_id: Id = Field(default_factory=new_event_id)
+    provider: Id
+    request_model: Id
+    response_model: Id | None = None
+    response_id: Id | None = None
+    input_tokens: Count = Field(description="cached ones included")
+    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    output_tokens: Count
+    reasoning_output_tokens: Count | None = Field(None, description="part of output_tokens")
+    cost: Cost | None = None
+    duration_ms: Span
+    time_to_first_chunk_ms: Span | None = None
+    finish_reason: Id | None = None
+    status: Literal["completed", "failed", "cancelled"] = "completed"
+    error: ModelFailure | None = None
+    attempt: Ordinal = 1
+    window: CalledWindow | None = None

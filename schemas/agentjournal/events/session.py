@@ -1,0 +1,108 @@
+"""Sessions and their turns."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from agentjournal.events.base import Event, Record
+from agentjournal.events.failure import Failure
+from agentjournal.events.fields import Id, Ordinal, Span, Text, Time
+from agentjournal.ids import new_event_id
+
+
+class Entity(Record):
+    """Whom or what a session is about; facts learned in it go to this entity's stream."""
+
+    kind: Literal["user", "account", "project"]
+    id: Id
+
+
+class Parent(Record):
+    """Where a session comes from."""
+
+    session_id: Id
+    version: Ordinal = Field(description="of the parent, at which this session left it")
+    relation: Literal["handoff", "fork", "continuation"]
+
+
+class SessionStarted(Event):
+    """A session began. It goes along with the first append of every handle."""
+
+    type: ClassVar[str] = "session.started"
+
+    user: Id | None = None
+    agent: Id
+    title: Text | None = None
+    labels: dict[str, Any] = Field(default_factory=dict)
+    entities: list[Entity] = Field(default_factory=list[Entity])
+    task_id: Id | None = None
+    parent: Parent | None = None
+    ttl_s: Span | None = Field(None, description="idle time after which the session expires")
+    app_version: Id | None = None
+
+
+class SessionUpdated(Event):
+    """What is known of a session changed; fields that are absent stay as they were."""
+
+    type: ClassVar[str] = "session.updated"
+
+    title: Text | None = None
+    labels: dict[str, Any] | None = Field(None, description="replaces all labels")
+    entities: list[Entity] | None = Field(None, description="replaces all entities")
+
+
+class SessionEnded(Event):
+    """The session is over."""
+
+    type: ClassVar[str] = "session.ended"
+
+    reason: Text | None = None
+
+
+class SessionExpired(Event):
+    """The session was idle for longer than it may be."""
+
+    type: ClassVar[str] = "session.expired"
+
+    idle_s: Span
+
+
+class SessionResumed(Event):
+    """A worker took the session up again."""
+
+    type: ClassVar[str] = "session.resumed"
+
+    worker: Id | None = None
+
+
+class SessionDeleted(Event):
+    """The session is gone for readers, and takes no more events, ever."""
+
+    type: ClassVar[str] = "session.deleted"
+
+    reason: Text
+
+
+class TurnStarted(Event):
+    """The agent began to work on something."""
+
+    type: ClassVar[str] = "turn.started"
+
+    turn_id: Id = Field(default_factory=new_event_id)
+    trigger: Literal["user", "schedule", "approval", "handoff", "resume"]
+    input_versions: list[Ordinal] = Field(
+        default_factory=list[int], description="the events that it answers"
+    )
+
+
+class TurnEnded(Event):
+    """The agent is done with the turn, or waits for somebody."""
+
+    type: ClassVar[str] = "turn.ended"
+
+    turn_id: Id
+    reason: Literal["completed", "interrupted", "failed", "waiting", "limit"]
+    error: Failure | None = None
+    resume_at: Time | None = Field(None, description="when a worker should go on")

@@ -1,0 +1,71 @@
+"""Tool calls: what a worker began, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from agentjournal.events.base import Event
+from agentjournal.events.failure import ToolFailure
+from agentjournal.events.fields import Id, Ordinal, Span, Text
+from agentjournal.events.parts import Output
+
+Effect = Literal["read", "idempotent", "external"]
+SettledBy = Literal["verifier", "person", "policy"]
+
+
+class ToolStarted(Event):
+    """A worker is about to run a tool: recorded before the effect."""
+
+    type: ClassVar[str] = "tool.started"
+
+    call_id: Id
+    tool: Id
+    arguments_text: Text = Field(description="JSON text of the arguments")
+    arguments_digest: Id
+    effect: Effect
+    idempotency_key: Id
+    attempt: Ordinal = 1
+    lease_s: Span = Field(description="after it the outcome is unknown until it is settled")
+    kind: Literal["function", "mcp", "provider"] = "function"
+    server: Id | None = Field(None, description="the MCP server that has the tool")
+    step_id: Id | None = None
+    approval_id: Id | None = None
+
+
+class ToolCompleted(Event):
+    """A tool call ended well."""
+
+    type: ClassVar[str] = "tool.completed"
+
+    call_id: Id
+    attempt: Ordinal = 1
+    output: Output = Field(description="text or parts: what the model sees")
+    result: Any = Field(None, description="the structured result")
+    duration_ms: Span
+    cached_from: Id | None = Field(None, description="the call whose result this is")
+
+
+class ToolFailed(Event):
+    """A tool call ended badly, and that is known."""
+
+    type: ClassVar[str] = "tool.failed"
+
+    call_id: Id
+    attempt: Ordinal = 1
+    error: ToolFailure
+    output: Output | None = Field(None, description="text or parts: what the model sees")
+
+
+class ToolSettled(Event):
+    """A call whose outcome was unknown has one now."""
+
+    type: ClassVar[str] = "tool.settled"
+
+    call_id: Id
+    outcome: Literal["completed", "failed"]
+    output: Output | None = None
+    error: ToolFailure | None = None
+    settled_by: SettledBy
+    evidence: Any = Field(None, description="why this is the outcome")
