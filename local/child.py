@@ -14,7 +14,7 @@ from agentjournal.errors import AgentJournalError
 from local.backoff import Backoff
 from local.home import Home
 from local.program import STOP_S, Program, spawn, stop_signal
-from local.records import record_of, write_record
+from local.records import await_end, record_of, write_record
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class Child:
         return self._watcher is not None and self._watcher.is_alive()
 
     def start(self) -> None:
-        """Start the child and watch it. Raises OSError when the command cannot be run."""
+        """Start the child and watch it. Raises ServerFailed when it cannot be run."""
         self._stopping.clear()
         self._spawn()
         self._watcher = threading.Thread(target=self._watch, name=f"watch {self.name}", daemon=True)
@@ -79,7 +79,7 @@ class Child:
         running.kill()
         running.wait()
         # Backends of Postgres see by themselves that their parent is gone, and end.
-        psutil.wait_procs(below, timeout=STOP_S)
+        await_end(below, STOP_S)
         if self._watcher is not None and not self._restart:
             self._watcher.join()
 
@@ -94,7 +94,7 @@ class Child:
             record = record_of(self._running.pid)
             if record is not None:
                 write_record(self._home, self.name, record)
-        logger.info("%s runs (pid %d)", self.name, self._running.pid)
+        logger.info("%s started (pid %d)", self.name, self._running.pid)
 
     def _watch(self) -> None:
         while True:

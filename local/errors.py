@@ -33,6 +33,10 @@ class NotInstalled(StackError):
         self.server = server
 
 
+class NoPortFree(StackError):
+    """Other programs hold every port that was tried: stop some of them."""
+
+
 class DownloadFailed(StackError):
     """Kafka's jars cannot be fetched: check the way to Maven Central, then try again."""
 
@@ -51,3 +55,11 @@ class ServerFailed(StackError):
     def __init__(self, name: str, reason: object, log: Path) -> None:
         super().__init__(f"{name} {reason}; its log is {log}")
         self.name, self.log = name, log
+
+
+class StartFailed(StackError):
+    """The detached supervisor gave up; the message is its last word, its log has the rest."""
+
+
+class StopFailed(StackError):
+    """The supervisor does not end: look at its log, and end it by hand."""

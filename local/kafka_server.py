@@ -21,6 +21,9 @@ JVM_FLAGS = (
     "-Xmx384m",
     "-XX:+UseSerialGC",
     "--sun-misc-unsafe-memory-access=allow",  # else Java 25 warns about Kafka's memory maps
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+    "-Dorg.slf4j.simpleLogger.showDateTime=true",
+    "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd HH:mm:ss,SSS",
 )
 
 # Paths are relative to the folder that Kafka runs in: its settings file can hold no other
@@ -80,6 +83,7 @@ class KafkaServer:
         shutil.rmtree(self._folder / f"{DATA}.new", ignore_errors=True)
         self._write_settings("format.properties", f"{DATA}.new")
         made = self._program(
+            "-XX:TieredStopAtLevel=1",  # it is done before compiling well would pay
             *("kafka.tools.StorageTool", "format", "--standalone"),
             *("-t", _new_cluster_id(), "-c", "format.properties"),
         )

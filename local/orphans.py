@@ -6,12 +6,14 @@ A pid file is never enough to end a process: after a reboot its number may be an
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Iterator
 
 import psutil
 
 from local.home import Home
 from local.program import HOME_MARK, NAME_MARK, STOP_S, stop_signal
+from local.records import await_end, has_ended
 
 logger = logging.getLogger(__name__)
 
@@ -41,11 +43,11 @@ def _stop(found: dict[str, list[psutil.Process]]) -> None:
             logger.warning("stopping %s (pid %d), left by an earlier run", name, process.pid)
             _signal(process, stop_signal(name))
     everything = [process for processes in found.values() for process in processes]
-    _, stubborn = psutil.wait_procs(everything, timeout=STOP_S)
+    stubborn = await_end(everything, STOP_S)
     for process in stubborn:
         logger.warning("killing pid %d, which does not stop", process.pid)
-        _signal(process, 9)
-    psutil.wait_procs(stubborn, timeout=STOP_S)
+        _signal(process, signal.SIGKILL)
+    await_end(stubborn, STOP_S)
 
 
 def _signal(process: psutil.Process, number: int) -> None:
@@ -59,8 +61,7 @@ def _marked(home: Home) -> Iterator[tuple[str, psutil.Process]]:
     for process in psutil.process_iter():
         try:
             environment = process.environ()
-            is_zombie = process.status() == psutil.STATUS_ZOMBIE
         except (psutil.Error, OSError):
             continue
-        if environment.get(HOME_MARK) == str(home.path) and not is_zombie:
+        if environment.get(HOME_MARK) == str(home.path) and not has_ended(process):
             yield environment.get(NAME_MARK, ""), process

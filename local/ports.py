@@ -5,6 +5,8 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Mapping
 
+from local.errors import NoPortFree
+
 HOST = "127.0.0.1"
 USUAL = {"kafka": 19092, "postgres": 15432, "redis": 16379, "controller": 29092}
 TRIES = 200  # how far above the usual port a free one is looked for
@@ -15,7 +17,7 @@ def choose_ports(
 ) -> dict[str, int]:
     """Return a free port for every name: the remembered one, the usual one, or the next above.
 
-    Raises OSError when there is none.
+    Raises NoPortFree when there is none.
     """
     free = port_is_free if is_free is None else is_free
     chosen: dict[str, int] = {}
@@ -23,7 +25,7 @@ def choose_ports(
         candidates = [_port(remembered.get(name)) or usual, *range(usual, usual + TRIES)]
         port = next((p for p in candidates if p not in chosen.values() and free(p)), None)
         if port is None:
-            raise OSError(f"no port from {usual} to {usual + TRIES} is free for {name}")
+            raise NoPortFree(f"no port from {usual} to {usual + TRIES} is free for {name}")
         chosen[name] = port
     return chosen
 

@@ -46,31 +46,37 @@ def stop_signal(name: str) -> signal.Signals:
 
 
 def spawn(home: Home, name: str, program: Program, log: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start the program, marked as `name` of this stack, with its output in `log`."""
+    """Start the program, marked as `name` of this stack, with its output in `log`.
+
+    Raises ServerFailed when it cannot be run.
+    """
     account = program.account
-    return subprocess.Popen(
-        program.command,
-        cwd=program.folder,
-        env={
-            **os.environ,
-            **program.environment,
-            HOME_MARK: str(home.path),
-            NAME_MARK: name,
-        },
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,  # Ctrl-C reaches the supervisor, which stops the rest in order
-        user=None if account is None else account.uid,
-        group=None if account is None else account.gid,
-        extra_groups=None if account is None else [],
-    )
+    marks = {HOME_MARK: str(home.path), NAME_MARK: name}
+    try:
+        return subprocess.Popen(
+            program.command,
+            cwd=program.folder,
+            env={**os.environ, **program.environment, **marks},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C reaches the supervisor, which stops the rest in order
+            user=None if account is None else account.uid,
+            group=None if account is None else account.gid,
+            extra_groups=None if account is None else [],
+        )
+    except OSError as error:
+        raise ServerFailed(name, f"cannot be run: {error}", home.log(name)) from error
 
 
 def run_once(home: Home, name: str, program: Program) -> None:
     """Run the program to its end. Raises ServerFailed when it reports a failure."""
     with home.open_log(name) as log, spawn(home, name, program, log) as running:
-        status = running.wait()
+        try:
+            status = running.wait()
+        except BaseException:
+            running.terminate()
+            raise
     if status != 0:
-        reason = f"could not be prepared: {Path(program.command[0]).name} ended with {status}"
+        reason = f"ended with status {status} before it had done its work"
         raise ServerFailed(name, reason, home.log(name))

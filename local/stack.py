@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from local.orphans import stop_orphans
 from local.ports import choose_ports, moved, port_is_free
 from local.postgres_server import PostgresServer
 from local.program import Program, run_once
+from local.records import SUPERVISOR, record_of, write_record
 from local.redis_server import RedisServer
 from local.roles import INIT, RoleCommand, role_command, role_program
 from local.server import Server, wait_ready
@@ -94,7 +97,6 @@ class Stack:
             child = Child(self.home, role, partial(_same, program), restart=self._restart)
             self._children[role] = child
             child.start()
-            self._say(f"{role} runs")
 
     def stop_everything(self) -> None:
         """Stop the roles, then the servers, each in good order."""
@@ -135,15 +137,34 @@ def running(
     NotInstalled, DownloadFailed, ServerFailed.
     """
     opened = open_home(home)
-    with sole_supervisor(opened), writing_into(opened.path):
-        stop_orphans(opened)
-        stack = _start_servers(opened, restart=restart, say=say)
+    with sole_supervisor(opened), _recorded(opened) as ready:
+        with writing_into(opened.path):
+            stop_orphans(opened)
+            stack = _start_servers(opened, restart=restart, say=say)
         try:
             if roles:
                 stack.start_roles(roles, command)
+            ready()
             yield stack
         finally:
             stack.stop_everything()
+
+
+@contextmanager
+def _recorded(home: Home) -> Generator[Callable[[], None]]:
+    """Keep this process's record as the supervisor; what is yielded says that all is started."""
+    own = record_of(os.getpid())
+
+    def write(*, ready: bool) -> None:
+        if own is not None:
+            write_record(home, SUPERVISOR, replace(own, ready=ready))
+
+    with writing_into(home.path):
+        write(ready=False)
+    try:
+        yield partial(write, ready=True)
+    finally:
+        home.record(SUPERVISOR).unlink(missing_ok=True)
 
 
 def _start_servers(home: Home, *, restart: bool, say: Say) -> Stack:

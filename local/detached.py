@@ -1,0 +1,133 @@
+"""A supervisor in a session of its own: started, awaited, stopped."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import psutil
+
+from local.errors import StartFailed, StopFailed
+from local.home import Home, is_supervised, open_home, sole_supervisor
+from local.logs import Followed
+from local.orphans import stop_orphans
+from local.program import STOP_S
+from local.records import SUPERVISOR, living
+from local.roles import python_path
+
+START_S = 240.0  # the first start fetches 44 MB
+END_S = 3 * STOP_S  # roles, then servers, then some air
+RECORD_S = 5.0  # a supervisor that just took the lock has not told its pid yet
+POLL_S = 0.05
+LOG_LINE = re.compile(r"\S+ \S+ ([A-Z]+) +(.*)")  # time, level, message
+
+Say = Callable[[str], None]
+
+
+def supervisor_command(home: Path) -> Sequence[str]:
+    """Return the command of a supervisor for `home`."""
+    return (sys.executable, "-P", "-m", "local", str(home))
+
+
+def start_detached(
+    home: Path,
+    *,
+    command: Callable[[Path], Sequence[str]] = supervisor_command,
+    timeout_s: float = START_S,
+    say: Say,
+) -> None:
+    """Start a supervisor that outlives this process, and return when everything runs.
+
+    `say` gets its progress. Waits for the one that is there already, if one is. Raises
+    HomeUnusable, StartFailed.
+    """
+    opened = open_home(home)
+    log = _Progress(opened, say)
+    started = None if is_supervised(opened) else _spawn(opened, command(opened.path))
+    deadline = time.monotonic() + timeout_s
+    while (record := living(opened, SUPERVISOR)) is None or not record.ready:
+        ended = started is not None and started.poll() is not None
+        log.show()
+        if ended and not is_supervised(opened):
+            raise StartFailed(log.last_word)
+        if time.monotonic() > deadline:
+            if started is not None:
+                started.terminate()
+            raise StartFailed(
+                f"the stack is not ready after {timeout_s:g} s: {log.last_word}. "
+                f"Its log is {opened.log(SUPERVISOR)}"
+            )
+        time.sleep(POLL_S)
+    log.show()
+
+
+class _Progress:
+    """What a supervisor writes into its log while it starts."""
+
+    def __init__(self, home: Home, say: Say) -> None:
+        self._log, self._say = Followed(home.log(SUPERVISOR), from_start=False), say
+        self.last_word = "its supervisor said nothing"
+
+    def show(self) -> None:
+        for line in self._log.new_lines():
+            found = LOG_LINE.match(line)
+            level, self.last_word = found.groups() if found else ("INFO", line)
+            if level != "ERROR":  # that one is raised
+                self._say(self.last_word)
+
+
+def stop_stack(home: Path, *, say: Say) -> bool:
+    """Stop the supervisor of `home` and whatever it left; return whether there was anything.
+
+    Raises StopFailed.
+    """
+    if not home.is_dir():
+        return False
+    opened = Home(home.resolve())
+    was_supervised = is_supervised(opened)
+    if was_supervised:
+        _end_supervisor(opened, say)
+    with sole_supervisor(opened):
+        left = stop_orphans(opened)
+    for name in left:
+        say(f"{name}, left by an earlier run, is stopped")
+    return was_supervised or bool(left)
+
+
+def _end_supervisor(home: Home, say: Say) -> None:
+    """Ask the supervisor to end, and kill it when it does not: what it leaves is stopped next."""
+    _await(lambda: living(home, SUPERVISOR) is not None, RECORD_S)
+    for number, within_s in ((signal.SIGTERM, END_S), (signal.SIGKILL, STOP_S)):
+        record = living(home, SUPERVISOR)
+        if record is not None:
+            say(f"stopping the supervisor (pid {record.pid})")
+            psutil.Process(record.pid).send_signal(number)
+        if _await(lambda: not is_supervised(home), within_s):
+            return
+    raise StopFailed(f"{home.lock_file} stays locked; the log is {home.log(SUPERVISOR)}")
+
+
+def _await(holds: Callable[[], bool], timeout_s: float) -> bool:
+    deadline = time.monotonic() + timeout_s
+    while not (held := holds()) and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+    return held
+
+
+def _spawn(home: Home, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    with home.open_log(SUPERVISOR) as log:
+        return subprocess.Popen(
+            command,
+            cwd=home.path,
+            env={**os.environ, "PYTHONPATH": python_path()},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
