@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from agentjournal.codec import encode
 from agentjournal.events.wire import wire_form
+
+
+def _needs_one(schema: JsonDict, model: type[Any]) -> None:
+    if model.one_of:
+        schema["anyOf"] = [{"required": [name]} for name in model.one_of]
 
 
 class Record(BaseModel):
@@ -20,6 +26,7 @@ class Record(BaseModel):
         extra="allow",
         validate_by_name=True,
         validate_by_alias=True,
+        json_schema_extra=_needs_one,
     )
 
     one_of: ClassVar[tuple[str, ...]] = ()  # at least one of these fields is written
