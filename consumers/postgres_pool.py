@@ -1,0 +1,48 @@
+"""Connections to Postgres that come back by themselves after an outage."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Self
+
+from psycopg import AsyncConnection, InterfaceError, OperationalError
+from psycopg_pool import AsyncConnectionPool
+
+from agentjournal.settings import Settings
+from streams.ports import OutageError
+
+
+class PostgresPool:
+    """A small pool in autocommit mode; use it as an async context manager."""
+
+    def __init__(self, settings: Settings, *, name: str, size: int = 3) -> None:
+        self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
+            settings.postgres,
+            kwargs={"autocommit": True, "application_name": f"agentjournal {name}"},
+            min_size=size,
+            max_size=size,
+            open=False,
+            timeout=10,
+            reconnect_timeout=5,
+            check=AsyncConnectionPool.check_connection,
+        )
+
+    async def __aenter__(self) -> Self:
+        await self._pool.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._pool.close(timeout=2)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+        """Give a connection for one piece of work.
+
+        Raises OutageError when Postgres is away or went away meanwhile.
+        """
+        try:
+            async with self._pool.connection() as connection:
+                yield connection
+        except (OperationalError, InterfaceError) as error:
+            raise OutageError(f"Postgres: {error}") from error

@@ -1,0 +1,113 @@
+"""All projections of a process in one Postgres transaction a poll."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import psycopg
+import structlog
+
+from agentjournal.envelope import Recorded
+from agentjournal.ids import Partition
+from consumers.postgres_pool import PostgresPool
+from consumers.projector import PoisonedBatchError, Polled, StartOverError
+from projections import postgres_store as store
+from projections.folding import Parked, PoisonError, ProjectionFold
+from projections.projection import Projection
+
+_LOG = structlog.get_logger()
+
+
+class PostgresReadModels:
+    """Writes folded batches. Every call raises OutageError when Postgres is away."""
+
+    def __init__(self, pool: PostgresPool, fault: Callable[[str], None] = lambda _: None) -> None:
+        self._pool, self._fault = pool, fault
+
+    async def register(self, projections: Sequence[Projection]) -> None:
+        """Note what the projections mean; raises IntegrityError when they meant something else."""
+        async with self._pool.connection() as connection:
+            for projection in projections:
+                await store.register(connection, projection)
+
+    async def load_places(self, fold: ProjectionFold, partitions: Sequence[Partition]) -> None:
+        """Put in the checkpoints of `partitions`."""
+        async with self._pool.connection() as connection:
+            await store.load_places(connection, fold, partitions)
+
+    async def load_contexts(self, fold: ProjectionFold, polled: Polled) -> None:
+        """Put in the contexts that folding `polled` needs."""
+        missing = fold.missing(recorded for batch in polled.values() for recorded in batch)
+        if not missing:
+            return
+        async with self._pool.connection() as connection:
+            found = await store.load_contexts(connection, fold.projection, missing)
+        fold.put(missing, found)
+
+    async def write(self, folds: Sequence[ProjectionFold], polled: Polled) -> None:
+        """Fold and store a poll.
+
+        Raises PoisonError or PoisonedBatchError when an event cannot be folded or stored: nothing
+        of the poll is stored then. Raises StartOverError when another owner was faster.
+        """
+        pairs = [(fold, dict(fold.places), fold.fold(polled)) for fold in folds]
+        self._fault("folded")
+        try:
+            async with self._pool.connection() as connection, connection.transaction():
+                self._fault("begun")
+                for fold, before, folded in pairs:
+                    await store.write(connection, fold.projection, before, folded)
+                    self._fault("rows")
+                self._fault("written")
+        except store.PlaceLostError as lost:
+            raise StartOverError(str(lost)) from lost
+        except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
+            raise PoisonedBatchError(str(error)) from error
+        self._fault("committed")
+
+    async def replay(self, folds: Sequence[ProjectionFold], polled: Polled) -> None:
+        """Store a poll event by event, each under a savepoint; park the streams that cannot go on.
+
+        Raises StartOverError when another owner was faster.
+        """
+        try:
+            async with self._pool.connection() as connection, connection.transaction():
+                for fold in folds:
+                    for partition, batch in polled.items():
+                        for recorded in batch:
+                            one = {partition: [recorded]}
+                            await self._replay_one(connection, fold, recorded, one)
+        except store.PlaceLostError as lost:
+            raise StartOverError(str(lost)) from lost
+
+    async def _replay_one(
+        self,
+        connection: psycopg.AsyncConnection[object],
+        fold: ProjectionFold,
+        recorded: Recorded,
+        one: Polled,
+    ) -> None:
+        before, context = dict(fold.places), fold.contexts.get(recorded.stream)
+        try:
+            async with connection.transaction():
+                missing = fold.missing([recorded])
+                found = await store.load_contexts(connection, fold.projection, missing)
+                fold.put(missing, found)
+                await store.write(connection, fold.projection, before, fold.fold(one))
+        except (PoisonError, psycopg.DataError, psycopg.IntegrityError) as error:
+            fold.places.update(before)
+            if context is not None:
+                fold.contexts[recorded.stream] = context
+            reason = str(error.__cause__ or error)
+            fold.parked.add(recorded.stream)
+            _LOG.error(
+                "stream_parked",
+                projection=fold.projection.name,
+                stream=recorded.stream,
+                version=recorded.version,
+                error=reason,
+            )
+            folded = fold.fold(one)  # parked now: only the place moves on
+            await store.write(connection, fold.projection, before, folded)
+            parked = Parked(recorded.stream, recorded.partition, recorded.version, reason)
+            await store.park(connection, fold.projection, parked)

@@ -1,0 +1,183 @@
+"""The projector: folds what a poll brings into all read models, in one transaction a poll.
+
+Rows and checkpoints change together, and checkpoints move by compare-and-set: so every event counts
+exactly once, whoever dies and however often records are read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import structlog
+
+from agentjournal.envelope import Recorded
+from agentjournal.ids import Partition, Position
+from agentjournal.partitions import PARTITIONS
+from consumers.ownership import Membership, share_of
+from projections.folding import PoisonError, ProjectionFold
+from projections.projection import Projection
+from streams.ports import OutageError
+
+_LOG = structlog.get_logger()
+
+FAULT_POINTS = ("polled", "loaded", "folded", "begun", "advanced", "rows", "written", "committed")
+
+Polled: TypeAlias = Mapping[Partition, Sequence[Recorded]]
+
+
+class EventsReader(Protocol):
+    """Reads the canonical log by partition and position."""
+
+    def assign(self, places: Mapping[Partition, Position]) -> None: ...
+    async def poll(self, *, timeout_s: float) -> Polled: ...
+    async def check(self, partition: Partition, position: Position, hash_before: str) -> None: ...
+
+
+class ReadModels(Protocol):
+    """Stores what projections fold."""
+
+    async def register(self, projections: Sequence[Projection]) -> None: ...
+    async def load_places(self, fold: ProjectionFold, partitions: Sequence[Partition]) -> None: ...
+    async def load_contexts(self, fold: ProjectionFold, polled: Polled) -> None: ...
+    async def write(self, folds: Sequence[ProjectionFold], polled: Polled) -> None: ...
+    async def replay(self, folds: Sequence[ProjectionFold], polled: Polled) -> None: ...
+
+
+class PoisonedBatchError(Exception):
+    """The database refused a row: the batch is to be replayed event by event to find which."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectorOptions:
+    """How the projector paces itself."""
+
+    poll_s: float = 0.1
+    heartbeat_s: float = 1.0
+    outage_pause_s: float = 0.5
+    most_contexts: int = 50_000
+    most_parked: int = 1_000  # beyond it is a bad release, not bad data
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectorPorts:
+    """What the projector reads and writes."""
+
+    events: EventsReader
+    models: ReadModels
+    membership: Membership
+
+
+class StartOverError(Exception):
+    """What is in memory may be wrong: drop it, and read the checkpoints again."""
+
+
+class TooManyParkedError(Exception):
+    """So many streams cannot be a matter of their data: look at the release."""
+
+
+class Projector:
+    """Keeps projections up to date over the partitions that are this member's share."""
+
+    def __init__(
+        self,
+        ports: ProjectorPorts,
+        projections: Sequence[Projection],
+        options: ProjectorOptions | None = None,
+        fault: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._ports = ports
+        self._folds = [ProjectionFold(projection) for projection in projections]
+        self._options = options or ProjectorOptions()
+        self._fault = fault
+        self._share: set[Partition] = set()
+        self._last_heartbeat = 0.0
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop` is set. Raises IntegrityError when the log forks or was replaced."""
+        registered = False
+        while not stop.is_set():
+            try:
+                if not registered:
+                    await self._ports.models.register([fold.projection for fold in self._folds])
+                    registered = True
+                await self._turn()
+            except (OutageError, StartOverError) as trouble:
+                _LOG.warning("starting_over", reason=str(trouble), kind=type(trouble).__name__)
+                self._forget()
+                await asyncio.sleep(self._options.outage_pause_s)
+        await self._leave()
+
+    async def _turn(self) -> None:
+        await self._follow_membership()
+        if not self._share:
+            await asyncio.sleep(self._options.poll_s)
+            return
+        polled = await self._ports.events.poll(timeout_s=self._options.poll_s)
+        self._fault("polled")
+        if not polled:
+            return
+        for fold in self._folds:
+            await self._ports.models.load_contexts(fold, polled)
+        self._fault("loaded")
+        try:
+            await self._ports.models.write(self._folds, polled)
+        except (PoisonError, PoisonedBatchError) as poison:
+            await self._replay(polled, poison)
+        self._trim()
+
+    async def _replay(self, polled: Polled, poison: Exception) -> None:
+        _LOG.warning("batch_replayed", reason=str(poison), cause=str(poison.__cause__))
+        for fold in self._folds:
+            fold.forget()
+            await self._ports.models.load_places(fold, sorted(self._share))
+        await self._ports.models.replay(self._folds, polled)
+        most = self._options.most_parked
+        for fold in self._folds:
+            if len(fold.parked) > most:
+                raise TooManyParkedError(f"{fold.projection.name}: more than {most} streams parked")
+
+    def _trim(self) -> None:
+        for fold in self._folds:
+            if len(fold.contexts) > self._options.most_contexts:
+                fold.contexts.clear()  # all of them are stored by now
+
+    async def _follow_membership(self) -> None:
+        now = time.monotonic()
+        if now - self._last_heartbeat < self._options.heartbeat_s:
+            return
+        self._last_heartbeat = now
+        membership = self._ports.membership
+        share = share_of(membership.member, await membership.heartbeat(), PARTITIONS)
+        if share != self._share:
+            await self._take(share)
+
+    async def _take(self, share: set[Partition]) -> None:
+        self._forget()
+        for fold in self._folds:
+            await self._ports.models.load_places(fold, sorted(share))
+            for partition, place in fold.places.items():
+                await self._ports.events.check(partition, place.next_position, place.hash)
+        starts = {
+            partition: min(fold.places[partition].next_position for fold in self._folds)
+            for partition in share
+        }
+        self._ports.events.assign(starts)
+        self._share = share
+        _LOG.info("partitions_taken", partitions=sorted(share))
+
+    def _forget(self) -> None:
+        self._share = set()
+        self._last_heartbeat = 0.0
+        for fold in self._folds:
+            fold.forget()
+        self._ports.events.assign({})
+
+    async def _leave(self) -> None:
+        try:
+            await self._ports.membership.leave()
+        except OutageError as trouble:
+            _LOG.warning("left_without_word", reason=str(trouble))

@@ -1,0 +1,67 @@
+"""What each role runs: the parts of a process put together from its settings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
+
+from agentjournal.settings import Settings
+from consumers.kafka_appends import KafkaAppends
+from consumers.kafka_events import KafkaEvents
+from consumers.kafka_log_reader import KafkaLogReader
+from consumers.postgres_heads import PostgresHeads
+from consumers.postgres_membership import PostgresMembership, new_member
+from consumers.postgres_pool import PostgresPool
+from consumers.postgres_read_models import PostgresReadModels
+from consumers.projector import Projector, ProjectorOptions, ProjectorPorts
+from consumers.redis_answers import RedisAnswers
+from consumers.sequencer import Sequencer, SequencerOptions, SequencerPorts
+from projections.conversation import CONVERSATION
+from projections.events import EVENTS_PROJECTION
+from streams.rules import rules_1
+
+Role: TypeAlias = Callable[[Settings, asyncio.Event], Awaitable[None]]
+
+
+async def run_sequencer(
+    settings: Settings,
+    stop: asyncio.Event,
+    *,
+    options: SequencerOptions | None = None,
+    fault: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Sequence this member's share of the partitions until `stop` is set."""
+    async with (
+        PostgresPool(settings, name="sequencer") as pool,
+        KafkaAppends(settings) as appends,
+        KafkaEvents(settings) as events,
+    ):
+        answers = RedisAnswers(settings)
+        membership = PostgresMembership(pool, "sequencer", new_member())
+        ports = SequencerPorts(appends, events, PostgresHeads(pool), answers, membership)
+        try:
+            await Sequencer(ports, rules_1(), options, fault).run(stop)
+        finally:
+            await answers.close()
+
+
+async def run_projector(
+    settings: Settings,
+    stop: asyncio.Event,
+    *,
+    options: ProjectorOptions | None = None,
+    fault: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Keep this member's share of the read models up to date until `stop` is set."""
+    async with (
+        PostgresPool(settings, name="projector") as pool,
+        KafkaLogReader(settings) as events,
+    ):
+        membership = PostgresMembership(pool, "projector", new_member())
+        ports = ProjectorPorts(events, PostgresReadModels(pool, fault), membership)
+        await Projector(ports, PROJECTIONS, options, fault).run(stop)
+
+
+PROJECTIONS = (EVENTS_PROJECTION, CONVERSATION)
+ROLES: Mapping[str, Role] = {"sequencer": run_sequencer, "projector": run_projector}

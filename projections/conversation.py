@@ -1,0 +1,248 @@
+"""conversation: sessions, their turns, messages, tool calls and model calls.
+
+Reads `data` as decoded values, field by field: what an event does not say changes nothing, and a
+type it does not know changes only how far the session is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from agentjournal.envelope import Recorded
+from agentjournal.ids import parse_stream
+from projections.conversation_tables import (
+    MESSAGES,
+    MODEL_CALLS,
+    SESSIONS,
+    TOOL_CALLS,
+    TURNS,
+)
+from projections.plain_text import plain_text, storable
+from projections.projection import Context, Projection, read_sql
+from projections.rows import Changes, Row
+
+_parsed = lru_cache(maxsize=65_536)(parse_stream)
+
+Apply: TypeAlias = Callable[[Recorded, Any, Context, Changes], Context]
+
+
+def fold(recorded: Recorded, context: Context, changes: Changes) -> Context:
+    """Add the event's changes, and move its session on."""
+    apply = _APPLY.get(recorded.type)
+    if apply is not None:
+        context = apply(recorded, recorded.data, context, changes)
+    context = context._replace(version=recorded.version, hash=recorded.hash)
+    _session(
+        recorded,
+        changes,
+        version=recorded.version,
+        head_hash=bytes.fromhex(recorded.hash),
+        last_activity_at=recorded.recorded_at,
+        # What is open now, or "" for none: None would say that nothing changed.
+        turn_id=context.turn_id or "",
+    )
+    return context
+
+
+def _session(recorded: Recorded, changes: Changes, **columns: Any) -> None:
+    _, tenant, session_id = _parsed(recorded.stream)
+    place = {"stream": recorded.stream, "tenant": tenant, "session_id": session_id}
+    changes.add("sessions", {**place, "partition": recorded.partition, **columns})
+
+
+def _row(recorded: Recorded, **columns: Any) -> Row:
+    _, tenant, session_id = _parsed(recorded.stream)
+    return {"tenant": tenant, "session_id": session_id, "version": recorded.version, **columns}
+
+
+def _started(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    parent = data.get("parent") or {}
+    _session(
+        r,
+        changes,
+        user_id=storable(data.get("user")),
+        agent=storable(data.get("agent")),
+        title=storable(data.get("title")),
+        task_id=storable(data.get("task_id")),
+        parent_session_id=storable(parent.get("session_id")),
+        started_at=r.recorded_at,
+        status="open",
+    )
+    return context
+
+
+def _updated(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    _session(r, changes, title=storable(data.get("title")))
+    return context
+
+
+def _status(status: str) -> Apply:
+    def apply(r: Recorded, _: Any, context: Context, changes: Changes) -> Context:
+        _session(r, changes, status=status)
+        return context
+
+    return apply
+
+
+def _turn_started(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    turn_id = storable(data["turn_id"])
+    row = _row(r, turn_id=turn_id, trigger=data["trigger"], started_at=r.recorded_at)
+    changes.add("turns", row)
+    return context._replace(turn_id=turn_id)
+
+
+def _turn_ended(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    turn_id = storable(data["turn_id"])
+    changes.add(
+        "turns",
+        _row(
+            r,
+            turn_id=turn_id,
+            reason=data["reason"],
+            ended_at=r.recorded_at,
+            resume_at=data.get("resume_at"),
+        ),
+    )
+    return context._replace(turn_id=None if context.turn_id == turn_id else context.turn_id)
+
+
+def _message(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    parts = data.get("parts") or []
+    changes.add(
+        "messages",
+        _row(
+            r,
+            message_id=storable(data["message_id"]),
+            turn_id=context.turn_id,
+            role=data["role"],
+            content=storable(plain_text(parts)),
+            tokens=r.tokens,
+            status=data.get("status") or "complete",
+            model_call_id=storable(data.get("model_call_id")),
+            recorded_at=r.recorded_at,
+        ),
+    )
+    _session(r, changes, messages=1)
+    for part in parts:
+        if isinstance(part, dict) and part.get("type") == "tool_call":
+            call = {
+                "call_id": storable(part["call_id"]),
+                "turn_id": context.turn_id,
+                "tool": storable(part["name"]),
+                "arguments_text": storable(part["arguments_text"]),
+                "requested_at": r.recorded_at,
+            }
+            changes.add("tool_calls", _row(r, **call))
+    return context
+
+
+def _retracted(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    changes.add("messages", _row(r, message_id=storable(data["message_id"]), status="retracted"))
+    return context
+
+
+def _tool_started(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    changes.add(
+        "tool_calls",
+        _row(
+            r,
+            call_id=storable(data["call_id"]),
+            turn_id=context.turn_id,
+            tool=storable(data["tool"]),
+            arguments_text=storable(data["arguments_text"]),
+            effect=data["effect"],
+            attempt=data["attempt"],
+            idempotency_key=storable(data["idempotency_key"]),
+            started_at=r.recorded_at,
+            lease_until=_later(r.recorded_at, data["lease_s"]),
+        ),
+    )
+    return context
+
+
+def _later(recorded_at: str, seconds: float) -> datetime | None:
+    try:
+        return datetime.fromisoformat(recorded_at) + timedelta(seconds=seconds)
+    except OverflowError:  # a lease beyond the year 9999 does not pass
+        return None
+
+
+def _outcome(outcome: str | None) -> Apply:
+    def apply(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+        error = data.get("error") or {}
+        output = data.get("output")
+        row = _row(
+            r,
+            call_id=storable(data["call_id"]),
+            turn_id=context.turn_id,
+            outcome=outcome or data["outcome"],
+            ended_at=r.recorded_at,
+            duration_ms=data.get("duration_ms"),
+            error_type=error.get("type"),
+            error_message=storable(error.get("message")),
+            output=storable(output if isinstance(output, str) else plain_text(output or [])),
+        )
+        if "attempt" in data:
+            row["attempt"] = data["attempt"]
+        changes.add("tool_calls", row)
+        return context
+
+    return apply
+
+
+def _model_called(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    cost = data.get("cost") or {}
+    row = _row(
+        r,
+        model_call_id=storable(data["model_call_id"]),
+        turn_id=context.turn_id,
+        provider=storable(data["provider"]),
+        request_model=storable(data["request_model"]),
+        response_model=storable(data.get("response_model")),
+        input_tokens=data["input_tokens"],
+        output_tokens=data["output_tokens"],
+        cost=None if "amount" not in cost else Decimal(cost["amount"]),
+        currency=cost.get("currency"),
+        duration_ms=data["duration_ms"],
+        finish_reason=storable(data.get("finish_reason")),
+        status=data["status"],
+        recorded_at=r.recorded_at,
+    )
+    changes.add("model_calls", row)
+    _session(r, changes, input_tokens=row["input_tokens"], output_tokens=row["output_tokens"])
+    if row["cost"] is not None:
+        _session(r, changes, cost=row["cost"])
+    return context
+
+
+_APPLY: Mapping[str, Apply] = {
+    "session.started": _started,
+    "session.updated": _updated,
+    "session.ended": _status("ended"),
+    "session.expired": _status("expired"),
+    "session.resumed": _status("open"),
+    "session.deleted": _status("deleted"),
+    "turn.started": _turn_started,
+    "turn.ended": _turn_ended,
+    "message.added": _message,
+    "message.retracted": _retracted,
+    "tool.started": _tool_started,
+    "tool.completed": _outcome("completed"),
+    "tool.failed": _outcome("failed"),
+    "tool.settled": _outcome(None),
+    "model.called": _model_called,
+}
+
+CONVERSATION = Projection(
+    name="conversation",
+    generation=1,
+    tables=(SESSIONS, TURNS, MESSAGES, TOOL_CALLS, MODEL_CALLS),
+    fold=fold,
+    kinds=frozenset({"session"}),
+    types=dict.fromkeys(_APPLY, 1),
+    sql=read_sql("conversation.sql"),
+)

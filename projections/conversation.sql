@@ -1,0 +1,162 @@
+-- Statements of the projection `conversation`, by name: one array a column.
+-- What an update does to a column is its policy in conversation_tables.py.
+
+-- name: contexts
+SELECT stream, version, encode(head_hash, 'hex') AS hash, nullif(turn_id, '') AS turn_id
+FROM agentjournal_internal.sessions_1 WHERE stream = ANY (%(streams)s);
+
+-- name: sessions
+INSERT INTO agentjournal_internal.sessions_1 AS t (
+    stream, tenant, session_id, partition, user_id, agent, title, task_id, parent_session_id,
+    status, started_at, last_activity_at, version, head_hash, turn_id, messages, input_tokens,
+    output_tokens, cost
+)
+SELECT * FROM unnest(
+    %(stream)s::text[], %(tenant)s::text[], %(session_id)s::text[], %(partition)s::int[],
+    %(user_id)s::text[], %(agent)s::text[], %(title)s::text[], %(task_id)s::text[],
+    %(parent_session_id)s::text[], %(status)s::text[], %(started_at)s::timestamptz[],
+    %(last_activity_at)s::timestamptz[], %(version)s::bigint[], %(head_hash)s::bytea[],
+    %(turn_id)s::text[], %(messages)s::bigint[], %(input_tokens)s::bigint[],
+    %(output_tokens)s::bigint[], %(cost)s::numeric[]
+)
+ON CONFLICT (stream) DO UPDATE SET
+    tenant = coalesce(t.tenant, excluded.tenant),
+    session_id = coalesce(t.session_id, excluded.session_id),
+    partition = coalesce(t.partition, excluded.partition),
+    user_id = coalesce(t.user_id, excluded.user_id),
+    agent = coalesce(t.agent, excluded.agent),
+    title = coalesce(excluded.title, t.title),
+    task_id = coalesce(t.task_id, excluded.task_id),
+    parent_session_id = coalesce(t.parent_session_id, excluded.parent_session_id),
+    status = coalesce(excluded.status, t.status),
+    started_at = coalesce(t.started_at, excluded.started_at),
+    last_activity_at = coalesce(excluded.last_activity_at, t.last_activity_at),
+    version = coalesce(excluded.version, t.version),
+    head_hash = coalesce(excluded.head_hash, t.head_hash),
+    turn_id = coalesce(excluded.turn_id, t.turn_id),
+    messages = CASE WHEN excluded.messages IS NULL THEN t.messages
+        ELSE coalesce(t.messages, 0) + excluded.messages END,
+    input_tokens = CASE WHEN excluded.input_tokens IS NULL THEN t.input_tokens
+        ELSE coalesce(t.input_tokens, 0) + excluded.input_tokens END,
+    output_tokens = CASE WHEN excluded.output_tokens IS NULL THEN t.output_tokens
+        ELSE coalesce(t.output_tokens, 0) + excluded.output_tokens END,
+    cost = CASE WHEN excluded.cost IS NULL THEN t.cost
+        ELSE coalesce(t.cost, 0) + excluded.cost END;
+
+-- name: turns
+INSERT INTO agentjournal_internal.turns_1 AS t (
+    tenant, session_id, turn_id, version, trigger, reason, started_at, ended_at, resume_at
+)
+SELECT * FROM unnest(
+    %(tenant)s::text[], %(session_id)s::text[], %(turn_id)s::text[], %(version)s::bigint[],
+    %(trigger)s::text[], %(reason)s::text[], %(started_at)s::timestamptz[],
+    %(ended_at)s::timestamptz[], %(resume_at)s::text[]
+)
+ON CONFLICT (tenant, session_id, turn_id) DO UPDATE SET
+    version = coalesce(t.version, excluded.version),
+    trigger = coalesce(t.trigger, excluded.trigger),
+    reason = coalesce(t.reason, excluded.reason),
+    started_at = coalesce(t.started_at, excluded.started_at),
+    ended_at = coalesce(t.ended_at, excluded.ended_at),
+    resume_at = coalesce(t.resume_at, excluded.resume_at);
+
+-- name: messages
+INSERT INTO agentjournal_internal.messages_1 AS t (
+    tenant, session_id, message_id, version, turn_id, role, content, tokens, status,
+    model_call_id, recorded_at
+)
+SELECT * FROM unnest(
+    %(tenant)s::text[], %(session_id)s::text[], %(message_id)s::text[], %(version)s::bigint[],
+    %(turn_id)s::text[], %(role)s::text[], %(content)s::text[], %(tokens)s::bigint[],
+    %(status)s::text[], %(model_call_id)s::text[], %(recorded_at)s::timestamptz[]
+)
+ON CONFLICT (tenant, session_id, message_id) DO UPDATE SET
+    version = coalesce(t.version, excluded.version),
+    turn_id = coalesce(t.turn_id, excluded.turn_id),
+    role = coalesce(t.role, excluded.role),
+    content = coalesce(t.content, excluded.content),
+    tokens = coalesce(t.tokens, excluded.tokens),
+    status = coalesce(excluded.status, t.status),
+    model_call_id = coalesce(t.model_call_id, excluded.model_call_id),
+    recorded_at = coalesce(t.recorded_at, excluded.recorded_at);
+
+-- name: tool_calls
+INSERT INTO agentjournal_internal.tool_calls_1 AS t (
+    tenant, session_id, call_id, version, turn_id, tool, arguments_text, requested_at, attempt,
+    effect, idempotency_key, started_at, lease_until, outcome, ended_at, duration_ms,
+    error_type, error_message, output
+)
+SELECT * FROM unnest(
+    %(tenant)s::text[], %(session_id)s::text[], %(call_id)s::text[], %(version)s::bigint[],
+    %(turn_id)s::text[], %(tool)s::text[], %(arguments_text)s::text[],
+    %(requested_at)s::timestamptz[], %(attempt)s::int[], %(effect)s::text[],
+    %(idempotency_key)s::text[], %(started_at)s::timestamptz[], %(lease_until)s::timestamptz[],
+    %(outcome)s::text[], %(ended_at)s::timestamptz[], %(duration_ms)s::float8[],
+    %(error_type)s::text[], %(error_message)s::text[], %(output)s::text[]
+)
+ON CONFLICT (tenant, session_id, call_id) DO UPDATE SET
+    version = coalesce(t.version, excluded.version),
+    turn_id = coalesce(t.turn_id, excluded.turn_id),
+    tool = coalesce(t.tool, excluded.tool),
+    arguments_text = coalesce(t.arguments_text, excluded.arguments_text),
+    requested_at = coalesce(t.requested_at, excluded.requested_at),
+    attempt = greatest(t.attempt, excluded.attempt),
+    effect = CASE WHEN excluded.attempt > t.attempt THEN excluded.effect
+        WHEN excluded.attempt < t.attempt THEN t.effect
+        ELSE coalesce(t.effect, excluded.effect) END,
+    idempotency_key = CASE WHEN excluded.attempt > t.attempt THEN excluded.idempotency_key
+        WHEN excluded.attempt < t.attempt THEN t.idempotency_key
+        ELSE coalesce(t.idempotency_key, excluded.idempotency_key) END,
+    started_at = CASE WHEN excluded.attempt > t.attempt THEN excluded.started_at
+        WHEN excluded.attempt < t.attempt THEN t.started_at
+        ELSE coalesce(t.started_at, excluded.started_at) END,
+    lease_until = CASE WHEN excluded.attempt > t.attempt THEN excluded.lease_until
+        WHEN excluded.attempt < t.attempt THEN t.lease_until
+        ELSE coalesce(t.lease_until, excluded.lease_until) END,
+    outcome = CASE WHEN excluded.attempt > t.attempt THEN excluded.outcome
+        WHEN excluded.attempt < t.attempt THEN t.outcome
+        ELSE coalesce(t.outcome, excluded.outcome) END,
+    ended_at = CASE WHEN excluded.attempt > t.attempt THEN excluded.ended_at
+        WHEN excluded.attempt < t.attempt THEN t.ended_at
+        ELSE coalesce(t.ended_at, excluded.ended_at) END,
+    duration_ms = CASE WHEN excluded.attempt > t.attempt THEN excluded.duration_ms
+        WHEN excluded.attempt < t.attempt THEN t.duration_ms
+        ELSE coalesce(t.duration_ms, excluded.duration_ms) END,
+    error_type = CASE WHEN excluded.attempt > t.attempt THEN excluded.error_type
+        WHEN excluded.attempt < t.attempt THEN t.error_type
+        ELSE coalesce(t.error_type, excluded.error_type) END,
+    error_message = CASE WHEN excluded.attempt > t.attempt THEN excluded.error_message
+        WHEN excluded.attempt < t.attempt THEN t.error_message
+        ELSE coalesce(t.error_message, excluded.error_message) END,
+    output = CASE WHEN excluded.attempt > t.attempt THEN excluded.output
+        WHEN excluded.attempt < t.attempt THEN t.output
+        ELSE coalesce(t.output, excluded.output) END;
+
+-- name: model_calls
+INSERT INTO agentjournal_internal.model_calls_1 AS t (
+    tenant, session_id, model_call_id, version, turn_id, provider, request_model,
+    response_model, input_tokens, output_tokens, cost, currency, duration_ms, finish_reason,
+    status, recorded_at
+)
+SELECT * FROM unnest(
+    %(tenant)s::text[], %(session_id)s::text[], %(model_call_id)s::text[],
+    %(version)s::bigint[], %(turn_id)s::text[], %(provider)s::text[],
+    %(request_model)s::text[], %(response_model)s::text[], %(input_tokens)s::bigint[],
+    %(output_tokens)s::bigint[], %(cost)s::numeric[], %(currency)s::text[],
+    %(duration_ms)s::float8[], %(finish_reason)s::text[], %(status)s::text[],
+    %(recorded_at)s::timestamptz[]
+)
+ON CONFLICT (tenant, session_id, model_call_id) DO UPDATE SET
+    version = coalesce(t.version, excluded.version),
+    turn_id = coalesce(t.turn_id, excluded.turn_id),
+    provider = coalesce(t.provider, excluded.provider),
+    request_model = coalesce(t.request_model, excluded.request_model),
+    response_model = coalesce(t.response_model, excluded.response_model),
+    input_tokens = coalesce(t.input_tokens, excluded.input_tokens),
+    output_tokens = coalesce(t.output_tokens, excluded.output_tokens),
+    cost = coalesce(t.cost, excluded.cost),
+    currency = coalesce(t.currency, excluded.currency),
+    duration_ms = coalesce(t.duration_ms, excluded.duration_ms),
+    finish_reason = coalesce(t.finish_reason, excluded.finish_reason),
+    status = coalesce(t.status, excluded.status),
+    recorded_at = coalesce(t.recorded_at, excluded.recorded_at);

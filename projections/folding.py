@@ -1,0 +1,122 @@
+"""Folding a partition's events into row changes: repeats dropped, order and chain checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from agentjournal.envelope import Recorded
+from agentjournal.ids import Partition, Position, StreamId
+from projections.projection import EMPTY, Context, GapError, Projection, check_chain
+from projections.rows import Changes
+
+
+class Place(NamedTuple):
+    """How far a projection is in a partition: the next position, and the last order applied."""
+
+    next_position: Position
+    order: tuple[int, int]  # (input position, batch index)
+    hash: str  # of the record before next_position; empty: none
+
+
+class Parked(NamedTuple):
+    """A stream that a projection stopped at, and why."""
+
+    stream: StreamId
+    partition: Partition
+    version: int
+    error: str
+
+
+@dataclass(slots=True)
+class Folded:
+    """What a batch comes to: rows, places, and streams that cannot go on."""
+
+    changes: Changes
+    places: dict[Partition, Place] = field(default_factory=dict)
+    parked: list[Parked] = field(default_factory=list)
+
+
+class PoisonError(Exception):
+    """An event that the projection cannot fold; `__cause__` says why."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        super().__init__(f"{recorded.stream} version {recorded.version} ({recorded.type})")
+        self.recorded = recorded
+
+
+class ProjectionFold:
+    """One projection over the partitions of a process: its contexts and places, in memory."""
+
+    def __init__(self, projection: Projection) -> None:
+        self.projection = projection
+        self.places: dict[Partition, Place] = {}
+        self.contexts: dict[StreamId, Context] = {}
+        self.parked: set[StreamId] = set()
+
+    def wanted(self, recorded: Recorded) -> bool:
+        """Whether this event is new to the projection, and of a stream that it reads."""
+        place = self.places.get(recorded.partition)
+        return (
+            place is not None
+            and recorded.order > place.order
+            and recorded.stream.split("/", 1)[0] in self.projection.kinds
+            and recorded.stream not in self.parked
+        )
+
+    def missing(self, events: Iterable[Recorded]) -> list[StreamId]:
+        """Return the streams whose contexts must be put in before `events` can be folded."""
+        contexts = self.contexts
+        streams = {r.stream for r in events if r.stream not in contexts and self.wanted(r)}
+        return sorted(streams)
+
+    def put(self, streams: Sequence[StreamId], found: Mapping[StreamId, Context]) -> None:
+        """Take contexts as they are stored; a stream that was not found is empty."""
+        for stream in streams:
+            self.contexts[stream] = found.get(stream, EMPTY)
+
+    def fold(self, batches: Mapping[Partition, Sequence[Recorded]]) -> Folded:
+        """Fold events, and move the places on.
+
+        Raises PoisonError for an event that cannot be folded, IntegrityError when the log forks.
+        """
+        folded = Folded(Changes(self.projection.tables))
+        for partition, events in batches.items():
+            if partition not in self.places or not events:
+                continue
+            for recorded in events:
+                if recorded.position < self.places[partition].next_position:
+                    continue
+                if self.wanted(recorded):
+                    self._fold_one(recorded, folded)
+                order = max(recorded.order, self.places[partition].order)
+                self.places[partition] = Place(
+                    Position(recorded.position + 1), order, recorded.hash
+                )
+            folded.places[partition] = self.places[partition]
+        return folded
+
+    def _fold_one(self, recorded: Recorded, folded: Folded) -> None:
+        context = self.contexts[recorded.stream]
+        try:
+            check_chain(recorded, context)
+        except GapError as gap:
+            self.park(recorded, str(gap), folded)
+            return
+        try:
+            after = self.projection.fold(recorded, context, folded.changes)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise PoisonError(recorded) from error
+        self.contexts[recorded.stream] = after
+
+    def park(self, recorded: Recorded, error: str, folded: Folded) -> None:
+        """Stop the stream at this event; later ones stay in the log until it is redriven."""
+        self.parked.add(recorded.stream)
+        folded.parked.append(Parked(recorded.stream, recorded.partition, recorded.version, error))
+
+    def forget(self) -> None:
+        """Drop everything that was not read from the database since."""
+        self.places.clear()
+        self.contexts.clear()
+        self.parked.clear()

@@ -1,0 +1,120 @@
+"""Rows and checkpoints of projections in Postgres: both change in one transaction, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from agentjournal.errors import IntegrityError
+from agentjournal.ids import Partition, Position, StreamId
+from projections.folding import Folded, Parked, Place, ProjectionFold
+from projections.projection import Context, Projection, read_sql
+from projections.rows import Table
+
+_SQL = read_sql("store.sql")
+_MOST_ERROR = 2_000  # characters of an error that are kept
+
+
+class PlaceLostError(Exception):
+    """A checkpoint is not where this process left it: another works on these partitions."""
+
+    def __init__(self, partitions: Iterable[Partition]) -> None:
+        self.partitions = set(partitions)
+        super().__init__(f"partitions {sorted(self.partitions)} have another owner")
+
+
+async def register(connection: AsyncConnection[Any], projection: Projection) -> None:
+    """Note what this generation means.
+
+    Raises IntegrityError when the same generation meant something else before.
+    """
+    ours = {**_named(projection), "digest": projection.digest}
+    await connection.execute(_SQL["register"], ours)
+    cursor = await connection.execute(_SQL["registered"], ours)
+    row = await cursor.fetchone()
+    if row is None or row[0] != projection.digest:
+        raise IntegrityError(
+            f"projection {projection.name}, generation {projection.generation}, was built by other "
+            "code: raise the generation and rebuild"
+        )
+
+
+async def load_places(
+    connection: AsyncConnection[Any], fold: ProjectionFold, partitions: Sequence[Partition]
+) -> None:
+    """Put in where the projection is in `partitions`, and which streams are parked."""
+    ours = {**_named(fold.projection), "partitions": list(partitions)}
+    cursor = await connection.execute(_SQL["places"], ours)
+    for partition, next_position, input_position, index, found in await cursor.fetchall():
+        order = (input_position, index)
+        fold.places[Partition(partition)] = Place(Position(next_position), order, found)
+    cursor = await connection.execute(_SQL["parked"], ours)
+    fold.parked |= {row[0] for row in await cursor.fetchall()}
+
+
+async def load_contexts(
+    connection: AsyncConnection[Any], projection: Projection, streams: Sequence[StreamId]
+) -> Mapping[StreamId, Context]:
+    """Return what is stored of `streams`."""
+    cursor = await connection.execute(projection.sql["contexts"], {"streams": list(streams)})
+    return {row[0]: Context(*row[1:]) for row in await cursor.fetchall()}
+
+
+async def write(
+    connection: AsyncConnection[Any],
+    projection: Projection,
+    before: Mapping[Partition, Place],
+    folded: Folded,
+) -> None:
+    """Advance the checkpoints and write the rows, inside the caller's transaction.
+
+    Raises PlaceLostError when a checkpoint is not at its place of `before`.
+    """
+    await advance(connection, projection, before, folded.places)
+    for table in projection.tables:
+        if rows := folded.changes.sorted_rows(table.name):
+            arrays = _arrays(table, rows)
+            await connection.execute(projection.sql[table.name], arrays, binary=True)
+    for parked in folded.parked:
+        await park(connection, projection, parked)
+
+
+async def advance(
+    connection: AsyncConnection[Any],
+    projection: Projection,
+    before: Mapping[Partition, Place],
+    places: Mapping[Partition, Place],
+) -> None:
+    """Move checkpoints by compare-and-set. Raises PlaceLostError."""
+    partitions = sorted(places)
+    cursor = await connection.execute(
+        _SQL["advance"],
+        {
+            **_named(projection),
+            "partition": partitions,
+            "from_position": [before[p].next_position for p in partitions],
+            "next_position": [places[p].next_position for p in partitions],
+            "input_position": [places[p].order[0] for p in partitions],
+            "batch_index": [places[p].order[1] for p in partitions],
+            "record_hash": [places[p].hash for p in partitions],
+        },
+    )
+    moved = {Partition(row[0]) for row in await cursor.fetchall()}
+    if lost := set(partitions) - moved:
+        raise PlaceLostError(lost)
+
+
+async def park(connection: AsyncConnection[Any], projection: Projection, parked: Parked) -> None:
+    """Note that a stream stopped, and why."""
+    row = parked._asdict() | {"error": parked.error[:_MOST_ERROR].replace("\0", "\u2400")}
+    await connection.execute(_SQL["park"], {**_named(projection), **row})
+
+
+def _named(projection: Projection) -> dict[str, Any]:
+    return {"projection": projection.name, "generation": projection.generation}
+
+
+def _arrays(table: Table, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    return {name: [row.get(name) for row in rows] for name in table.columns}

@@ -1,0 +1,75 @@
+"""What a projection is: a name, a generation, and a pure fold from recorded events to rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import LiteralString, NamedTuple, TypeAlias
+
+from agentjournal.envelope import NO_HASH, Recorded
+from agentjournal.errors import IntegrityError
+from agentjournal.sql_statements import read_statements
+from projections.rows import Changes, Table
+
+
+class Context(NamedTuple):
+    """What a projection knows of a stream when its next event comes."""
+
+    version: int = 0
+    hash: str = NO_HASH
+    turn_id: str | None = None  # the turn that is open
+
+
+EMPTY = Context()
+
+Fold: TypeAlias = Callable[[Recorded, Context, Changes], Context]
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """A read model. Raise `generation` to rebuild it into tables of its own.
+
+    `fold` adds an event's changes and returns the stream's next context. `contexts` in `sql` loads
+    contexts by stream; every table has a statement of its name there.
+    """
+
+    name: str
+    generation: int
+    tables: tuple[Table, ...]
+    fold: Fold
+    kinds: frozenset[str]  # of streams that it reads
+    types: Mapping[str, int]  # event types that it reads, with the newest schema version it knows
+    sql: Mapping[str, LiteralString]
+
+    @property
+    def digest(self) -> str:
+        """What this generation means: another digest under the same number must not run."""
+        parts = [*sorted(self.sql.items()), *sorted(self.types.items())]
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def read_sql(file: str) -> Mapping[str, LiteralString]:
+    """Return the statements of a projection by name."""
+    return read_statements("projections", file)
+
+
+class GapError(Exception):
+    """Events of a stream are missing before this one: the stream is parked until they are found."""
+
+
+def check_chain(recorded: Recorded, context: Context) -> None:
+    """Check that an event goes on where its stream ended.
+
+    Raises IntegrityError when the log forks here, GapError when events are missing.
+    """
+    if recorded.version > context.version + 1:
+        raise GapError(
+            f"version {recorded.version} came after {context.version}: events are missing between"
+        )
+    if recorded.version <= context.version or recorded.prevhash != context.hash:
+        raise IntegrityError(
+            f"{recorded.stream} version {recorded.version} (partition {recorded.partition}, "
+            f"position {recorded.position}) is not the one that follows version {context.version}: "
+            "the log forks here"
+        )

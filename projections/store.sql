@@ -1,0 +1,53 @@
+-- Statements that every projection's bookkeeping is made of, by name.
+
+-- name: register
+INSERT INTO agentjournal_internal.projections (projection, generation, digest)
+VALUES (%(projection)s, %(generation)s, %(digest)s) ON CONFLICT DO NOTHING;
+
+-- name: registered
+SELECT digest FROM agentjournal_internal.projections
+WHERE projection = %(projection)s AND generation = %(generation)s;
+
+-- name: places
+SELECT partition, next_position, input_position, batch_index, record_hash
+FROM agentjournal_internal.projection_checkpoints
+WHERE projection = %(projection)s AND generation = %(generation)s
+    AND partition = ANY (%(partitions)s);
+
+-- name: parked
+SELECT stream FROM agentjournal_internal.parked
+WHERE projection = %(projection)s AND generation = %(generation)s
+    AND partition = ANY (%(partitions)s);
+
+-- name: advance
+-- By compare-and-set: a row whose place is not the one that was read is another's now.
+-- Locked in one order first, so that two owners of some of them never wait in a circle.
+WITH given AS (
+    SELECT * FROM unnest(
+        %(partition)s::int[], %(from_position)s::bigint[], %(next_position)s::bigint[],
+        %(input_position)s::bigint[], %(batch_index)s::int[], %(record_hash)s::text[]
+    ) AS g (partition, from_position, next_position, input_position, batch_index, record_hash)
+), locked AS (
+    SELECT c.partition
+    FROM agentjournal_internal.projection_checkpoints AS c JOIN given AS g USING (partition)
+    WHERE c.projection = %(projection)s AND c.generation = %(generation)s
+        AND c.next_position = g.from_position
+    ORDER BY c.partition
+    FOR UPDATE OF c
+)
+UPDATE agentjournal_internal.projection_checkpoints AS c
+SET next_position = g.next_position, input_position = g.input_position,
+    batch_index = g.batch_index, record_hash = g.record_hash
+FROM given AS g JOIN locked USING (partition)
+WHERE c.projection = %(projection)s AND c.generation = %(generation)s
+    AND c.partition = g.partition AND c.next_position = g.from_position
+RETURNING c.partition;
+
+-- name: park
+INSERT INTO agentjournal_internal.parked (
+    projection, generation, stream, partition, version, error
+)
+VALUES (
+    %(projection)s, %(generation)s, %(stream)s, %(partition)s, %(version)s, %(error)s
+)
+ON CONFLICT DO NOTHING;

@@ -1,0 +1,132 @@
+"""Appends from the call to the receipt: sent in order, asked for again, never falsely failed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections import defaultdict
+from collections.abc import Sequence
+
+from agentjournal.errors import AppendOutcomeUnknown, Unavailable
+from agentjournal.ids import StreamId
+from agentjournal.kafka_outbox import KafkaOutbox
+from agentjournal.partitions import partition_of
+from agentjournal.pending import Pending
+from agentjournal.receipts import Answer, Receipt
+from agentjournal.redis_inbox import RedisInbox
+from agentjournal.requests import Request
+from agentjournal.settings import Settings
+
+_TICK_S = 0.25
+# Far below the 256 appends that the sequencer remembers of a stream: a repeat is always known.
+MOST_UNSETTLED = 64
+
+
+class Appender:
+    """Sends appends and settles them by the answers that come back."""
+
+    def __init__(self, settings: Settings) -> None:
+        channel = f"{settings.topic_prefix}receipts.{secrets.token_hex(8)}"
+        self._outbox = KafkaOutbox(settings)
+        self._inbox = RedisInbox(settings, channel, self._deliver)
+        self._of_stream: defaultdict[StreamId, list[Pending]] = defaultdict(list)
+        self._ticker: asyncio.Task[None] | None = None
+
+    @property
+    def reply_to(self) -> str:
+        return self._inbox.channel
+
+    async def submit(self, stream: StreamId, request: Request, timeout_s: float) -> Pending:
+        """Put an append on its way, behind the earlier ones of its stream.
+
+        Raises Unavailable when no answer could arrive, or earlier appends have no outcome in time:
+        nothing was sent then.
+        """
+        await self._inbox.ready(timeout_s)
+        if self._ticker is None:
+            self._ticker = asyncio.create_task(self._ask_again())
+        earlier = self._of_stream[stream]
+        room = 1 if request.expected_version is not None else MOST_UNSETTLED
+        # One that expects a version can only be judged once every earlier one has an outcome.
+        if len(earlier) >= room:
+            await self._drain(earlier, room, timeout_s)
+        pending = Pending(request, stream, partition_of(stream.encode()))
+        self._of_stream[stream].append(pending)  # read anew: it may have been emptied meanwhile
+        pending.outcome.add_done_callback(lambda _: self._settled(pending))
+        self._outbox.put(pending)
+        return pending
+
+    async def receipt(self, pending: Pending, timeout_s: float) -> Receipt:
+        """Wait for the outcome.
+
+        Raises what the refusal says, AppendOutcomeUnknown when no answer came in time, Unavailable
+        when nothing was ever sent.
+        """
+        done, _ = await asyncio.wait([pending.outcome], timeout=timeout_s)
+        if done:
+            return pending.outcome.result()
+        if not pending.attempts:
+            self._drop(pending)
+            raise Unavailable("Kafka", self._outbox.trouble or f"no answer in {timeout_s:g} s")
+        raise AppendOutcomeUnknown(
+            pending.request.append_id, timeout_s, lambda: self._retry(pending, timeout_s)
+        )
+
+    async def handed_over(self, pending: Pending, timeout_s: float) -> None:
+        """Return once Kafka has the request. Raises Unavailable, AppendOutcomeUnknown."""
+        done, _ = await asyncio.wait([pending.in_log], timeout=timeout_s)
+        if done:
+            pending.in_log.result()
+        else:
+            await self.receipt(pending, 0)
+
+    async def close(self) -> None:
+        """Stop; an append without an outcome stays unknown."""
+        if self._ticker is not None:
+            self._ticker.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._ticker
+        await self._outbox.close()
+        await self._inbox.close()
+
+    async def _retry(self, pending: Pending, timeout_s: float) -> Receipt:
+        if not pending.outcome.done():
+            self._outbox.again(pending)
+        return await self.receipt(pending, timeout_s)
+
+    async def _drain(self, earlier: Sequence[Pending], room: int, timeout_s: float) -> None:
+        deadline = asyncio.get_running_loop().time() + timeout_s
+        while len(earlier) >= room:
+            left = deadline - asyncio.get_running_loop().time()
+            waiting = [pending.outcome for pending in earlier]
+            done, _ = await asyncio.wait(
+                waiting, timeout=max(0, left), return_when=asyncio.FIRST_COMPLETED
+            )
+            if not done:
+                raise Unavailable("the sequencer", "earlier appends have no outcome yet")
+            await asyncio.sleep(0)  # let their callbacks take them off the list
+
+    def _deliver(self, answers: list[Answer]) -> None:
+        for answer in answers:
+            pending = self._outbox.find(answer.append_id)
+            if pending is not None:
+                pending.settle(answer)
+
+    def _settled(self, pending: Pending) -> None:
+        self._drop(pending)
+        if not self._of_stream[pending.stream]:
+            del self._of_stream[pending.stream]
+
+    def _drop(self, pending: Pending) -> None:
+        self._outbox.forget(pending)
+        with contextlib.suppress(ValueError):
+            self._of_stream[pending.stream].remove(pending)
+
+    async def _ask_again(self) -> None:
+        while True:
+            await asyncio.sleep(_TICK_S)
+            now = asyncio.get_running_loop().time()
+            for pending in self._outbox.unsettled():
+                if pending.overdue(now):
+                    self._outbox.again(pending)

@@ -1,0 +1,154 @@
+"""The canonical record: one CloudEvents 1.0 event in JSON, chained by hash.
+
+Everything that the hash covers is a prefix of the record, and `data`, `prevhash` and `hash` come
+last in this order: verifying needs no re-encoding, and `data` is cut out as the exact bytes that
+the writer sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from time import gmtime, strftime
+from typing import Any, NamedTuple
+
+import orjson
+
+from agentjournal.errors import IntegrityError
+from agentjournal.ids import Milliseconds, Partition, Position, StreamId, Version
+
+NO_HASH = "0" * 64  # prevhash of a stream's first event
+
+_DATA = b',"data":'
+_PREVHASH = b',"prevhash":"'
+_HASH = b',"hash":"'
+_HASH_SIZE = len(_HASH) + 64 + len(b'"}')
+_TAIL_SIZE = len(_PREVHASH) + 64 + len(b'"') + _HASH_SIZE
+
+
+class Recorded(NamedTuple):
+    """An event at its place in the log.
+
+    `version` counts in the stream from 1. `position` is the record's offset in `partition` of the
+    `events` topic, and `input_position` with `batch_index` its place in the order of decisions.
+    `data` is the decoded value; `raw_data` the exact bytes that were written.
+    """
+
+    stream: StreamId
+    version: Version
+    type: str
+    raw_data: bytes
+    id: str
+    source: str
+    schema_version: int
+    data_encoding: str
+    append_id: str
+    batch_index: int
+    batch_size: int
+    input_position: Position
+    recorded_at: str  # ISO 8601, the broker's clock
+    rules: int
+    prevhash: str
+    hash: str
+    time: str | None = None
+    tokens: int | None = None
+    agent: str | None = None
+    worker: str | None = None
+    correlation_id: str | None = None
+    causation_id: str | None = None
+    traceparent: str | None = None
+    start: bool = False  # put first by the sequencer when the stream was empty
+    partition: Partition = Partition(-1)
+    position: Position = Position(-1)
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Where first occurrences stand in their partition: (input position, index)."""
+        return self.input_position, self.batch_index
+
+    @property
+    def data(self) -> Any:
+        """The decoded value of the event, as the writer gave it."""
+        from agentjournal.codec import decode  # noqa: PLC0415 - the codec imports nothing of ours
+
+        return decode(self.raw_data)
+
+
+def build_record(attributes: dict[str, Any], data: bytes, prevhash: str) -> tuple[bytes, str]:
+    """Return (record, hash) of an event whose attributes are in the order they are written."""
+    covered = b"".join(
+        (orjson.dumps(attributes)[:-1], _DATA, data, _PREVHASH, prevhash.encode(), b'"')
+    )
+    digest = hashlib.sha256(covered).hexdigest()
+    return b"".join((covered, _HASH, digest.encode(), b'"}')), digest
+
+
+def parse_record(
+    record: bytes, partition: Partition = Partition(-1), position: Position = Position(-1)
+) -> Recorded:
+    """Return the event in a record of the `events` topic; `data` stays bytes.
+
+    Raises IntegrityError when the record is not one of ours or its hash is not that of its bytes.
+    """
+    # An unescaped quote inside a JSON string cannot occur, so the first `,"data":` is the key.
+    cut = record.find(_DATA)
+    if cut < 0 or record[-_HASH_SIZE : -_HASH_SIZE + len(_HASH)] != _HASH:
+        raise IntegrityError(f"partition {partition}, position {position}: not a record of ours")
+    try:
+        a = orjson.loads(record[:cut] + b"}")
+        found = record[-66:-2].decode()
+        if hashlib.sha256(record[:-_HASH_SIZE]).hexdigest() != found:
+            raise IntegrityError(
+                f"{a['subject']} version {a['version']} (partition {partition}, position "
+                f"{position}): the hash is not that of the record's bytes"
+            )
+        get = a.get
+        return Recorded(
+            stream=a["subject"],
+            version=Version(int(a["version"])),
+            type=a["type"],
+            raw_data=record[cut + len(_DATA) : -_TAIL_SIZE],
+            id=a["id"],
+            source=a["source"],
+            schema_version=a["schemaversion"],
+            data_encoding=a["dataencoding"],
+            append_id=a["appendid"],
+            batch_index=a["index"],
+            batch_size=a["size"],
+            input_position=Position(int(a["inputposition"])),
+            recorded_at=a["recordedat"],
+            rules=a["rules"],
+            prevhash=record[-_TAIL_SIZE + len(_PREVHASH) : -_HASH_SIZE - 1].decode(),
+            hash=found,
+            time=get("time"),
+            tokens=get("tokens"),
+            agent=get("agent"),
+            worker=get("worker"),
+            correlation_id=get("correlationid"),
+            causation_id=get("causationid"),
+            traceparent=get("traceparent"),
+            start=get("start", False),
+            partition=partition,
+            position=position,
+        )
+    except (orjson.JSONDecodeError, KeyError, ValueError) as error:
+        raise IntegrityError(
+            f"partition {partition}, position {position}: not a record of ours ({error})"
+        ) from error
+
+
+def record_order(record: bytes) -> tuple[int, int]:
+    """Return (input position, index) of a record without verifying it."""
+    attributes = orjson.loads(record[: record.find(_DATA)] + b"}")
+    return int(attributes["inputposition"]), attributes["index"]
+
+
+def iso_time(ms: Milliseconds) -> str:
+    """Return `2026-01-31T12:00:00.123Z` for milliseconds since the epoch."""
+    seconds, rest = divmod(ms, 1_000)
+    return f"{_iso_second(seconds)}.{rest:03d}Z"
+
+
+@lru_cache(maxsize=64)
+def _iso_second(seconds: int) -> str:
+    return strftime("%Y-%m-%dT%H:%M:%S", gmtime(seconds))

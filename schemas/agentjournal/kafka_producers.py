@@ -1,0 +1,51 @@
+"""Kafka producers as we start them, and how to get rid of one that a broker left hanging."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from aiokafka import AIOKafkaProducer
+
+from agentjournal.kafka_options import client_options
+from agentjournal.settings import Settings
+
+
+async def new_producer(settings: Settings, *, max_batch_size: int) -> AIOKafkaProducer:
+    """Return a started idempotent producer that waits for all replicas.
+
+    Raises KafkaError when the broker cannot be reached.
+    """
+    producer = AIOKafkaProducer(
+        **client_options(settings),
+        acks="all",
+        enable_idempotence=True,
+        compression_type="zstd",
+        max_batch_size=max_batch_size,
+        max_request_size=8 * 1024 * 1024,
+        linger_ms=0,
+    )
+    try:
+        await producer.start()
+    except BaseException:
+        await abandon_producer(producer)
+        raise
+    return producer
+
+
+async def abandon_producer(producer: AIOKafkaProducer) -> None:
+    """Close a producer without waiting for what it holds.
+
+    `stop()` flushes, and does not return while the broker is silent; what is in flight stays
+    unknown to the caller, who must settle it another way.
+    """
+    internals: Any = producer
+    internals._closed = True  # noqa: SLF001 - there is no public way that does not flush
+    with suppress(Exception):
+        await producer.client.close()
+    with suppress(Exception):
+        await asyncio.wait_for(internals._sender.close(), timeout=2)  # noqa: SLF001
+    accumulator = internals._message_accumulator  # noqa: SLF001
+    with suppress(Exception):
+        accumulator.fail_all(ConnectionError("the producer was thrown away"))

@@ -1,0 +1,150 @@
+"""The way in: `connect()` gives a log, a log gives sessions."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Generator
+from typing import Any, Literal
+from urllib.parse import quote
+
+from agentjournal.appender import Appender
+from agentjournal.envelope import Recorded
+from agentjournal.events import SessionStarted
+from agentjournal.ids import stream_id
+from agentjournal.kafka_ends import KafkaEnds
+from agentjournal.kafka_subscription import subscribe
+from agentjournal.outgoing import Redact
+from agentjournal.postgres_views import PostgresViews, SessionInfo
+from agentjournal.receipts import Receipt
+from agentjournal.session import Servers, Session, Writer
+from agentjournal.settings import Settings, find_settings
+
+_PAGE = 200
+DEFAULT_AGENT = "agent"
+
+
+class Log:
+    """A connected log. Close it, or use `async with agentjournal.connect() as log`."""
+
+    def __init__(self, settings: Settings, redact: Redact | None = None) -> None:
+        self.settings = settings
+        self._servers = Servers(
+            Appender(settings), PostgresViews(settings), KafkaEnds(settings), redact
+        )
+
+    def session(
+        self,
+        session_id: str,
+        *,
+        user: str | None = None,
+        agent: str | None = None,
+        task: str | None = None,
+        title: str | None = None,
+        worker: str | None = None,
+    ) -> Session:
+        """Return a handle of a session; nothing is written before its first append.
+
+        Raises AppendRejected when the id is empty, too long, or holds control characters.
+        """
+        stream = stream_id("session", self.settings.tenant, session_id)
+        name = agent or DEFAULT_AGENT
+        source = f"/{quote(self.settings.tenant, safe='')}/{quote(name, safe='')}"
+        start = SessionStarted(user=user, agent=name, task_id=task, title=title)
+        return Session(stream, self._servers, Writer(source, agent, worker), start)
+
+    async def sessions(
+        self,
+        *,
+        user: str | None = None,
+        status: str | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> AsyncIterator[SessionInfo]:
+        """Yield up to `limit` sessions of the tenant, the latest active first.
+
+        `after` is the id of the last session of an earlier page. Raises Unavailable.
+        """
+        while limit > 0:
+            page = await self._servers.views.sessions(
+                tenant=self.settings.tenant,
+                user=user,
+                status=status,
+                limit=min(limit, _PAGE),
+                after=after,
+            )
+            for info in page:
+                yield info
+            if len(page) < min(limit, _PAGE):
+                return
+            limit -= len(page)
+            after = page[-1].session_id
+
+    def subscribe(
+        self,
+        *,
+        group: str,
+        types: Collection[str] | None = None,
+        tenants: Collection[str] | None = None,
+        start: Literal["earliest", "latest"] = "earliest",
+    ) -> AsyncIterator[Recorded]:
+        """Yield events as they are recorded: at least once, resumable, in order per stream.
+
+        Members of a `group` share the partitions; an event counts as handled when the next one is
+        asked for. Raises IntegrityError when the log forks.
+        """
+        return subscribe(self.settings, group=group, types=types, tenants=tenants, start=start)
+
+    async def caught_up(self, receipt: Receipt, *, timeout_s: float = 5.0) -> None:
+        """Return once every read model shows the append.
+
+        Raises NotCaughtUp after `timeout_s`, StreamParked when a projection stopped at the stream.
+        """
+        await self._servers.views.wait_for_input(
+            receipt.stream, receipt.partition, receipt.position, timeout_s
+        )
+
+    async def close(self) -> None:
+        """Close all connections; an append without an outcome stays unknown."""
+        await self._servers.appender.close()
+        await self._servers.ends.close()
+        await self._servers.views.close()
+
+
+class Connecting:
+    """What `connect()` returns: await it for a log, or use it with `async with`."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    def __await__(self) -> Generator[Any, None, Log]:
+        return self._ready().__await__()
+
+    async def _ready(self) -> Log:
+        return self._log
+
+    async def __aenter__(self) -> Log:
+        return self._log
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._log.close()
+
+    def __repr__(self) -> str:
+        return f"<agentjournal.connect() to {self._log.settings.kafka}: await it>"
+
+
+def connect(
+    *,
+    kafka: str | None = None,
+    postgres: str | None = None,
+    redis: str | None = None,
+    tenant: str | None = None,
+    redact: Redact | None = None,
+) -> Connecting:
+    """Return a log to await, or to use with `async with`; nothing is contacted yet.
+
+    Addresses come from the arguments, else from AGENTJOURNAL_KAFKA, _POSTGRES, _REDIS and _TENANT,
+    else from the stack folder `.agentjournal/` found upwards. `redact` is called with every event
+    before it is encoded, and returns the event to write. Raises NotConfigured.
+    """
+    return Connecting(
+        Log(find_settings(kafka=kafka, postgres=postgres, redis=redis, tenant=tenant), redact)
+    )

@@ -1,0 +1,66 @@
+"""From typed events to the bytes of a request: checked here, so that errors name the place."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from agentjournal.errors import AppendRejected
+from agentjournal.events import Event, allowed_on
+from agentjournal.ids import new_event_id
+from agentjournal.requests import MAX_EVENTS, MAX_REQUEST_BYTES, NewEvent
+
+Redact: TypeAlias = Callable[[Event], Event]
+
+
+def outgoing(kind: str, events: Event | Sequence[Event], redact: Redact | None) -> list[NewEvent]:
+    """Return `events` as they go into a request.
+
+    Raises AppendRejected with the path of the first fault, like `events[2].data.parts[0].text`.
+    """
+    batch = [events] if isinstance(events, Event) else list(events)
+    if not batch:
+        raise AppendRejected("events", "is empty")
+    if len(batch) > MAX_EVENTS:
+        raise AppendRejected(
+            "events", f"has {len(batch)} events, at most {MAX_EVENTS} are one append"
+        )
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    made = [_one(kind, index, event, redact, now) for index, event in enumerate(batch)]
+    check_size(made)
+    return made
+
+
+def check_size(events: Sequence[NewEvent]) -> None:
+    """Raise AppendRejected when the events are too large for one request."""
+    total = sum(len(event.data) for event in events)
+    if total > MAX_REQUEST_BYTES:
+        largest = max(range(len(events)), key=lambda index: len(events[index].data))
+        raise AppendRejected(
+            f"events[{largest}].data",
+            f"has {len(events[largest].data):,} bytes of the {total:,} in this append, "
+            f"at most {MAX_REQUEST_BYTES:,} are allowed together",
+        )
+
+
+def _one(kind: str, index: int, event: Event, redact: Redact | None, now: str) -> NewEvent:
+    place = f"events[{index}]"
+    if not isinstance(event, Event):
+        raise AppendRejected(place, f"is a {type(event).__name__}, not an event")
+    if not allowed_on(event.type, kind):
+        raise AppendRejected(f"{place}.type", f"{event.type} does not belong to a {kind} stream")
+    try:
+        data = (event if redact is None else redact(event)).encoded()
+    except AppendRejected as error:
+        raise AppendRejected(f"{place}.data.{error.path}", error.reason) from None
+    return NewEvent(new_event_id(), event.type, data, event.schema_version, now)
+
+
+def batch_id(seed: str, index: int, events: Sequence[NewEvent]) -> str:
+    """Return an append id that the same content under the same seed always gets."""
+    digest = hashlib.sha256(f"{seed}\0{index}".encode())
+    for event in events:
+        digest.update(f"\0{event.type}\0{event.id}\0".encode() + event.data)
+    return f"{seed[:40]}-{digest.hexdigest()[:32]}"

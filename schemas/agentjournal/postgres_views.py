@@ -1,0 +1,193 @@
+"""What the client reads from Postgres: streams, sessions, and how far projections are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from psycopg import AsyncConnection, InterfaceError, OperationalError
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from agentjournal.envelope import Recorded
+from agentjournal.errors import IntegrityError, NotCaughtUp, StreamParked, Unavailable
+from agentjournal.ids import Partition, Position, StreamId, Version
+from agentjournal.settings import Settings
+from agentjournal.sql_statements import read_statements
+
+_SQL = read_statements("agentjournal", "views.sql")
+_PAGE = 5_000
+_FIRST_PAUSE_S, _MOST_PAUSE_S = 0.004, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A row of the view `sessions`."""
+
+    tenant: str
+    session_id: str
+    user_id: str | None
+    agent: str | None
+    title: str | None
+    status: str
+    started_at: datetime | None
+    last_activity_at: datetime
+    version: int
+    messages: int
+    input_tokens: int
+    output_tokens: int
+    open_calls: int
+
+
+class PostgresViews:
+    """Reads the public views; connects when first asked, and again after an outage."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._pool: AsyncConnectionPool[AsyncConnection[dict[str, Any]]] | None = None
+        self._opening = asyncio.Lock()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._pool is not None:
+            await self._pool.close(timeout=2)
+
+    async def read_stream(
+        self, stream: StreamId, *, after: int = 0, most: int | None = None
+    ) -> AsyncIterator[Recorded]:
+        """Yield the events of a stream with version > `after`, in order, as they are stored now.
+
+        Raises StreamParked when the events projection stopped at this stream.
+        """
+        await self._refuse_parked(stream)
+        left = most
+        while left is None or left > 0:
+            page = _PAGE if left is None else min(left, _PAGE)
+            rows = await self._rows("load", stream=stream, after=after, most=page)
+            for row in rows:
+                yield _recorded(stream, row)
+            if len(rows) < page:
+                return
+            after = rows[-1]["version"]
+            left = None if left is None else left - len(rows)
+
+    async def head(self, stream: StreamId) -> tuple[Version, str] | None:
+        """Return (version, hash) of the stream's last event, None when it has none."""
+        rows = await self._rows("head", stream=stream)
+        return (Version(rows[0]["version"]), rows[0]["head_hash"]) if rows else None
+
+    async def wait_for_input(
+        self, stream: StreamId, partition: Partition, position: Position, timeout_s: float
+    ) -> None:
+        """Return once every projection shows the request at `position`.
+
+        Raises NotCaughtUp after `timeout_s`, StreamParked when a projection stopped at the stream.
+        """
+        await self._wait("input_reached", partition, position, timeout_s)
+        await self._refuse_parked(stream)
+
+    async def wait_for_output(
+        self, partition: Partition, position: Position, timeout_s: float
+    ) -> None:
+        """Return once every projection has read up to `position` of the events log.
+
+        Raises NotCaughtUp after `timeout_s`.
+        """
+        await self._wait("output_reached", partition, position, timeout_s)
+
+    async def sessions(
+        self, *, tenant: str, user: str | None, status: str | None, limit: int, after: str | None
+    ) -> list[SessionInfo]:
+        """Return sessions, the latest active first, those behind session `after` if it is given."""
+        rows = await self._rows(
+            "sessions", tenant=tenant, user=user, status=status, limit=limit, after=after
+        )
+        return [SessionInfo(**row) for row in rows]
+
+    async def _wait(
+        self, statement: str, partition: Partition, position: Position, timeout_s: float
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        deadline, pause = loop.time() + timeout_s, _FIRST_PAUSE_S
+        while True:
+            rows = await self._rows(statement, partition=partition, position=position)
+            if next(iter(rows[0].values())):
+                return
+            if loop.time() + pause > deadline:
+                raise NotCaughtUp(partition, position, timeout_s)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _MOST_PAUSE_S)
+
+    async def _refuse_parked(self, stream: StreamId) -> None:
+        for row in await self._rows("parked", stream=stream):
+            raise StreamParked(stream, row["projection"], row["version"])
+
+    async def _rows(self, statement: str, **values: Any) -> list[dict[str, Any]]:
+        async with self._connection() as connection:
+            cursor = await connection.execute(_SQL[statement], values, binary=True)
+            return await cursor.fetchall()
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[AsyncConnection[dict[str, Any]]]:
+        pool = await self._opened()
+        try:
+            async with pool.connection() as connection:
+                yield connection
+        except (OperationalError, InterfaceError) as error:
+            raise Unavailable("Postgres", error) from error
+
+    async def _opened(self) -> AsyncConnectionPool[AsyncConnection[dict[str, Any]]]:
+        async with self._opening:
+            if self._pool is None:
+                self._pool = AsyncConnectionPool(
+                    self._settings.postgres,
+                    kwargs={
+                        "autocommit": True,
+                        "row_factory": dict_row,
+                        "application_name": "agentjournal client",
+                    },
+                    min_size=1,
+                    max_size=4,
+                    open=False,
+                    timeout=10,
+                    check=AsyncConnectionPool.check_connection,
+                )
+                await self._pool.open()
+            return self._pool
+
+
+def _recorded(stream: StreamId, row: dict[str, Any]) -> Recorded:
+    if row["version"] > row["last_version"]:
+        raise IntegrityError(f"{stream}: version {row['version']} is beyond its head")
+    at: datetime = row["recorded_at"].astimezone(UTC)
+    return Recorded(
+        stream=stream,
+        version=Version(row["version"]),
+        type=row["type"],
+        raw_data=row["raw_data"],
+        id=row["event_id"],
+        source=row["source"],
+        schema_version=row["schema_version"],
+        data_encoding="json",
+        append_id=row["append_id"],
+        batch_index=row["batch_index"],
+        batch_size=row["batch_size"],
+        input_position=Position(row["input_position"]),
+        recorded_at=at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        rules=1,
+        prevhash="",
+        hash=row["hash"],
+        time=row["time"],
+        tokens=row["tokens"],
+        agent=row["agent"],
+        worker=row["worker"],
+        correlation_id=row["correlation_id"],
+        causation_id=row["causation_id"],
+        traceparent=row["traceparent"],
+        partition=Partition(row["partition"]),
+        position=Position(row["position"]),
+    )

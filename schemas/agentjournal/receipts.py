@@ -1,0 +1,91 @@
+"""The answer to an append: a receipt, or a refusal by its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import orjson
+
+from agentjournal.ids import Partition, Position, StreamId, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof that a batch is in the log, and where.
+
+    `first_version` and `last_version` are those of the caller's events in `stream`. `position` is
+    the offset of the request in `partition` of the `appends` topic, the same for every repeat of
+    it. `duplicate` is true when an earlier attempt had been recorded already.
+    """
+
+    stream: StreamId
+    partition: Partition
+    position: Position
+    first_version: Version
+    last_version: Version
+    duplicate: bool
+    append_id: str
+
+
+RefusalReason = Literal[
+    "conflict", "lease_lost", "limit", "rejected", "id_reused", "deleted", "mismatch"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a batch is not in the log; `path` and `text` for "rejected", `version` for "conflict"."""
+
+    reason: RefusalReason
+    path: str = ""
+    text: str = ""
+    version: Version = Version(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One outcome on its way to the client that asked: it names the attempt it answers."""
+
+    append_id: str
+    attempt: int
+    outcome: Receipt | Refusal
+
+
+def encode_answers(answers: list[Answer]) -> bytes:
+    """Return one message for a client's channel."""
+    return orjson.dumps([_fields(answer) for answer in answers])
+
+
+def _fields(answer: Answer) -> list[Any]:
+    match answer.outcome:
+        case Receipt() as r:
+            return [
+                answer.append_id,
+                answer.attempt,
+                "duplicate" if r.duplicate else "accepted",
+                r.stream,
+                r.partition,
+                r.position,
+                r.first_version,
+                r.last_version,
+            ]
+        case Refusal() as r:
+            return [answer.append_id, answer.attempt, r.reason, r.path, r.text, r.version]
+
+
+def decode_answers(message: bytes) -> list[Answer]:
+    """Return the answers in a message of a client's channel."""
+    answers: list[Answer] = []
+    for append_id, attempt, word, *rest in orjson.loads(message):
+        outcome: Receipt | Refusal
+        if word in {"accepted", "duplicate"}:
+            stream, partition, position, first, last = rest
+            outcome = Receipt(
+                stream, partition, position, first, last, word == "duplicate", append_id
+            )
+        else:
+            path, text, version = rest
+            outcome = Refusal(word, path, text, version)
+        answers.append(Answer(append_id, attempt, outcome))
+    return answers

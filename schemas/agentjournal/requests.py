@@ -1,0 +1,246 @@
+"""The append request: what a client writes to the `appends` topic, key = the stream id.
+
+The value is one line of JSON (the header), a newline, then the bytes of every event's `data`, one
+after the other, cut by the `size` of each. So nobody between the caller and the log ever decodes
+and re-encodes `data`: the bytes that were written are the bytes that are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import orjson
+
+FORMAT = 1
+MAX_EVENTS = 1_000
+MAX_REQUEST_BYTES = 900_000
+
+
+class NewEvent(NamedTuple):
+    """An event on its way to the log: attributes of its envelope, and `data` as exact bytes."""
+
+    id: str
+    type: str
+    data: bytes
+    schemaversion: int = 1
+    time: str | None = None  # the client's clock, ISO 8601: information, never order
+    tokens: int | None = None  # of its text, as the client counted them
+    correlationid: str | None = None
+    causationid: str | None = None
+    traceparent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One atomic batch for one stream.
+
+    `expected_version` 0 means that the stream must not exist; None means that any version will do.
+    `start` is put first by the sequencer when the stream is empty, and else only checked.
+    """
+
+    append_id: str
+    events: Sequence[NewEvent]
+    source: str
+    attempt: int = 1
+    expected_version: int | None = None
+    fence: int | None = None
+    reply_to: str | None = None
+    agent: str | None = None
+    worker: str | None = None
+    start: NewEvent | None = None
+    dataencoding: str = "json"
+
+    def with_attempt(self, attempt: int) -> Request:
+        """Return the same request as its `attempt`-th sending."""
+        return replace(self, attempt=attempt)
+
+    def encoded(self) -> bytes:
+        """Return the record value for the `appends` topic."""
+        header = {
+            "format": FORMAT,
+            "appendid": self.append_id,
+            "attempt": self.attempt,
+            "expectedversion": self.expected_version,
+            "fence": self.fence,
+            "replyto": self.reply_to,
+            "source": self.source,
+            "agent": self.agent,
+            "worker": self.worker,
+            "dataencoding": self.dataencoding,
+            "start": None if self.start is None else _header_of(self.start),
+            "events": [_header_of(event) for event in self.events],
+        }
+        header = {name: value for name, value in header.items() if value is not None}
+        return b"".join((orjson.dumps(header), b"\n", *self._blobs()))
+
+    def _blobs(self) -> Iterator[bytes]:
+        if self.start is not None:
+            yield self.start.data
+        for event in self.events:
+            yield event.data
+
+
+def _header_of(event: NewEvent) -> dict[str, Any]:
+    header: dict[str, Any] = {
+        "id": event.id,
+        "type": event.type,
+        "schemaversion": event.schemaversion,
+        "size": len(event.data),
+    }
+    for name in ("time", "tokens", "correlationid", "causationid", "traceparent"):
+        if (value := getattr(event, name)) is not None:
+            header[name] = value
+    return header
+
+
+class RequestError(ValueError):
+    """The record is not a request: `path` and `reason` say where and why, in fixed words."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path, self.reason = path, reason
+
+
+# name → (types, may be absent); bool is not an int here
+_HEADER: dict[str, tuple[type, bool]] = {
+    "appendid": (str, False),
+    "attempt": (int, False),
+    "expectedversion": (int, True),
+    "fence": (int, True),
+    "replyto": (str, True),
+    "source": (str, False),
+    "agent": (str, True),
+    "worker": (str, True),
+    "dataencoding": (str, True),
+    "start": (dict, True),
+    "events": (list, False),
+    "format": (int, False),
+}
+_EVENT: dict[str, tuple[type, bool]] = {
+    "id": (str, False),
+    "type": (str, False),
+    "schemaversion": (int, False),
+    "size": (int, False),
+    "time": (str, True),
+    "tokens": (int, True),
+    "correlationid": (str, True),
+    "causationid": (str, True),
+    "traceparent": (str, True),
+}
+_MAX_TEXT = 2_048  # characters of every attribute, so that an envelope has a bounded size
+_MAX_INTEGER = 2**53
+
+
+def decode_request(value: bytes) -> Request:
+    """Return the request in a record value.
+
+    Raises RequestError. Its words depend on the bytes alone, never on a library's wording, since
+    every sequencer must refuse alike.
+    """
+    line, newline, blobs = value.partition(b"\n")
+    if not newline:
+        raise RequestError("header", "no newline after the header")
+    try:
+        header = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        raise RequestError("header", "is not JSON in UTF-8") from None
+    if not isinstance(header, dict):
+        raise RequestError("header", "is not an object")
+    _check("header", header, _HEADER)
+    if header["format"] != FORMAT:
+        raise RequestError("header.format", f"is not {FORMAT}")
+    start, events, used = _cut(header, blobs)
+    if used != len(blobs):
+        raise RequestError("header.events", "sizes do not add up to the bytes that follow")
+    return Request(
+        append_id=header["appendid"],
+        events=events,
+        source=header["source"],
+        attempt=header["attempt"],
+        expected_version=header.get("expectedversion"),
+        fence=header.get("fence"),
+        reply_to=header.get("replyto"),
+        agent=header.get("agent"),
+        worker=header.get("worker"),
+        start=start,
+        dataencoding=header.get("dataencoding", "json"),
+    )
+
+
+def _cut(header: dict[str, Any], blobs: bytes) -> tuple[NewEvent | None, list[NewEvent], int]:
+    if not header["events"]:
+        raise RequestError("header.events", "is empty")
+    if len(header["events"]) > MAX_EVENTS:
+        raise RequestError("header.events", f"has more than {MAX_EVENTS} events")
+    at, start = 0, None
+    if "start" in header:
+        start, at = _event("header.start", header["start"], blobs, at)
+    events: list[NewEvent] = []
+    for index, item in enumerate(header["events"]):
+        event, at = _event(f"header.events[{index}]", item, blobs, at)
+        events.append(event)
+    return start, events, at
+
+
+def _event(path: str, item: Any, blobs: bytes, at: int) -> tuple[NewEvent, int]:
+    if type(item) is not dict:
+        raise RequestError(path, "is not an object")
+    _check(path, item, _EVENT)
+    end = at + item["size"]
+    if end > len(blobs):
+        raise RequestError(f"{path}.size", "goes beyond the end of the record")
+    get = item.get
+    return NewEvent(
+        item["id"],
+        item["type"],
+        blobs[at:end],
+        item["schemaversion"],
+        get("time"),
+        get("tokens"),
+        get("correlationid"),
+        get("causationid"),
+        get("traceparent"),
+    ), end
+
+
+def _check(path: str, item: dict[str, Any], fields: dict[str, tuple[type, bool]]) -> None:
+    found = 0
+    for name, (kind, optional) in fields.items():
+        if name not in item:
+            if not optional:
+                raise RequestError(f"{path}.{name}", "is missing")
+            continue
+        found += 1
+        value = item[name]
+        if type(value) is not kind:
+            raise RequestError(f"{path}.{name}", f"is not {_WORD[kind]}")
+        if isinstance(value, str) and not 1 <= len(value) <= _MAX_TEXT:
+            raise RequestError(f"{path}.{name}", f"must have 1 to {_MAX_TEXT} characters")
+        if isinstance(value, int) and not 0 <= value <= _MAX_INTEGER:
+            raise RequestError(f"{path}.{name}", "is not between 0 and 2**53")
+    if found != len(item):
+        raise RequestError(path, "has a field that this format does not know")
+
+
+_WORD: dict[type, str] = {
+    str: "text",
+    int: "a whole number",
+    dict: "an object",
+    list: "an array",
+}
+
+
+def content_digest(events: Sequence[NewEvent]) -> bytes:
+    """Return 8 bytes that tell one batch's content from another's under the same append id.
+
+    Covers type, schema version and the caller's data; not the time, ids or trace, which a retry
+    may make anew.
+    """
+    digest = hashlib.sha256()
+    for event in events:
+        digest.update(b"%s\0%d\0%d\0" % (event.type.encode(), event.schemaversion, len(event.data)))
+        digest.update(event.data)
+    return digest.digest()[:8]

@@ -1,0 +1,232 @@
+"""A handle of one session: append what happens, load what it has come to."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from agentjournal.appender import Appender
+from agentjournal.envelope import Recorded
+from agentjournal.errors import AppendRejected, IntegrityError, SessionNotFound
+from agentjournal.events import Event, SessionEnded, SessionStarted
+from agentjournal.ids import StreamId, parse_stream
+from agentjournal.kafka_ends import KafkaEnds
+from agentjournal.outgoing import Redact, outgoing
+from agentjournal.partitions import partition_of
+from agentjournal.pending import Pending
+from agentjournal.postgres_views import PostgresViews
+from agentjournal.receipts import Receipt
+from agentjournal.requests import MAX_REQUEST_BYTES, NewEvent, Request
+from agentjournal.state import SessionState
+from agentjournal.window import Window, openai_chat
+
+_FOLLOW_S = 0.1
+_MOST_ATTRIBUTE = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """What a handle talks to."""
+
+    appender: Appender
+    views: PostgresViews
+    ends: KafkaEnds
+    redact: Redact | None
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes, as it stands in the envelope of every event."""
+
+    source: str
+    agent: str | None
+    worker: str | None
+
+
+class PendingAppend:
+    """An append that Kafka has, and that is not decided yet."""
+
+    def __init__(self, appender: Appender, pending: Pending) -> None:
+        self._appender, self._pending = appender, pending
+
+    @property
+    def append_id(self) -> str:
+        return self._pending.request.append_id
+
+    async def receipt(self, *, timeout_s: float = 30.0) -> Receipt:
+        """Wait for the outcome. Raises what `Session.append` raises."""
+        return await self._appender.receipt(self._pending, timeout_s)
+
+
+class Session:
+    """One session. Making a handle writes nothing; its appends keep their order."""
+
+    def __init__(
+        self, stream: StreamId, servers: Servers, writer: Writer, start: SessionStarted
+    ) -> None:
+        self.stream = stream
+        _, self.tenant, self.id = parse_stream(stream)
+        self._servers, self._writer, self._start = servers, writer, start
+        self._begun: NewEvent | None = outgoing("session", start, servers.redact)[0]
+        self._last: Receipt | None = None
+        self._order = asyncio.Lock()
+
+    async def append(
+        self,
+        events: Event | Sequence[Event],
+        /,
+        *,
+        expected_version: int | None = None,
+        append_id: str | None = None,
+        timeout_s: float = 30.0,
+    ) -> Receipt:
+        """Append events as one atomic batch; return its receipt once it is in the log.
+
+        `expected_version` is the session's last version as you know it, 0 for a new session.
+        Appending again under the same `append_id` returns the original receipt.
+
+        Raises AppendRejected when an event is not valid, VersionConflict when the session moved on,
+        AppendIdReused, StreamDeleted, SessionMismatch, AppendOutcomeUnknown when no answer came in
+        time, Unavailable when nothing could be sent.
+        """
+        pending = await self._submit(events, expected_version, append_id, timeout_s)
+        return self._note(await self._servers.appender.receipt(pending, timeout_s))
+
+    async def enqueue(
+        self,
+        events: Event | Sequence[Event],
+        /,
+        *,
+        append_id: str | None = None,
+        timeout_s: float = 30.0,
+    ) -> PendingAppend:
+        """Hand events over to Kafka; return before they are decided, so versions are not known.
+
+        One that is refused later stands in the topic `dead`. Raises AppendRejected when an event is
+        not valid, Unavailable when Kafka does not take it within `timeout_s`.
+        """
+        pending = await self._submit(events, None, append_id, timeout_s)
+        await self._servers.appender.handed_over(pending, timeout_s)
+        return PendingAppend(self._servers.appender, pending)
+
+    async def load(
+        self,
+        *,
+        at: int | datetime | None = None,
+        fresh: bool = True,
+        timeout_s: float = 5.0,
+    ) -> SessionState:
+        """Return the session's state, now or as it was `at` a version or a moment.
+
+        Fresh means that everything acknowledged before this call is in it, whoever wrote it.
+        Raises SessionNotFound, NotCaughtUp when the read models stay behind for `timeout_s`,
+        StreamParked, IntegrityError when the stored events are not the whole chain.
+        """
+        if fresh:
+            await self._catch_up(timeout_s)
+        head = await self._servers.views.head(self.stream)
+        if head is None:
+            raise SessionNotFound(self.stream)
+        state, count = SessionState(self.stream), 0
+        async for recorded in self._servers.views.read_stream(self.stream):
+            count += 1
+            if recorded.version != count:
+                raise IntegrityError(f"{self.stream}: version {count} is missing")
+            if recorded.version == head[0] and recorded.hash != head[1]:
+                raise IntegrityError(f"{self.stream}: version {count} is not the head's event")
+            if _is_after(recorded, at):
+                break
+            state.apply(recorded)
+        else:
+            if count < head[0]:
+                raise IntegrityError(f"{self.stream}: {head[0] - count} events are missing")
+        return state
+
+    async def window(
+        self,
+        *,
+        format: Literal["openai-chat"] = "openai-chat",  # noqa: A002 - the field's word
+        timeout_s: float = 5.0,
+    ) -> Window:
+        """Return the whole conversation as the model's API takes it. Raises what `load` raises."""
+        if format != "openai-chat":
+            raise ValueError(f"format {format!r} is not known: openai-chat is")
+        return openai_chat(await self.load(timeout_s=timeout_s))
+
+    async def events(self, *, after: int = 0, follow: bool = False) -> AsyncIterator[Recorded]:
+        """Yield the session's events with version > `after`; with `follow`, for ever.
+
+        Raises StreamParked.
+        """
+        if not follow:
+            await self._catch_up(5.0)
+        while True:
+            async for recorded in self._servers.views.read_stream(self.stream, after=after):
+                after = recorded.version
+                yield recorded
+            if not follow:
+                return
+            await asyncio.sleep(_FOLLOW_S)
+
+    async def end(self, *, reason: str | None = None, timeout_s: float = 30.0) -> Receipt:
+        """End the session. Raises what `append` raises."""
+        return await self.append(SessionEnded(reason=reason), timeout_s=timeout_s)
+
+    async def _catch_up(self, timeout_s: float) -> None:
+        partition = partition_of(self.stream.encode())
+        if self._last is not None:
+            await self._servers.views.wait_for_input(
+                self.stream, partition, self._last.position, timeout_s
+            )
+            return
+        # Nothing was written through this handle: what others had acknowledged must show all the
+        # same, or a worker that starts after a crash would decide on an old state.
+        end = await self._servers.ends.end_of(partition)
+        await self._servers.views.wait_for_output(partition, end, timeout_s)
+
+    async def _submit(
+        self,
+        events: Event | Sequence[Event],
+        expected_version: int | None,
+        append_id: str | None,
+        timeout_s: float,
+    ) -> Pending:
+        request = Request(
+            append_id=_checked("append_id", append_id) if append_id else secrets.token_hex(16),
+            events=outgoing("session", events, self._servers.redact),
+            source=self._writer.source,
+            expected_version=expected_version,
+            reply_to=self._servers.appender.reply_to,
+            agent=self._writer.agent,
+            worker=self._writer.worker,
+            start=self._begun,
+        )
+        size = len(request.encoded())
+        if size > MAX_REQUEST_BYTES:
+            raise AppendRejected("events", f"is {size:,} bytes, at most {MAX_REQUEST_BYTES:,}")
+        async with self._order:
+            return await self._servers.appender.submit(self.stream, request, timeout_s)
+
+    def _note(self, receipt: Receipt) -> Receipt:
+        self._begun = None  # the session exists now
+        if self._last is None or receipt.position > self._last.position:
+            self._last = receipt
+        return receipt
+
+
+def _checked(name: str, text: str) -> str:
+    if not 1 <= len(text) <= _MOST_ATTRIBUTE:
+        raise AppendRejected(name, f"must have 1 to {_MOST_ATTRIBUTE} characters")
+    return text
+
+
+def _is_after(recorded: Recorded, at: int | datetime | None) -> bool:
+    if at is None:
+        return False
+    if isinstance(at, datetime):
+        return datetime.fromisoformat(recorded.recorded_at) > at
+    return recorded.version > at

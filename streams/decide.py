@@ -1,0 +1,304 @@
+"""The fold of the sequencer: one request and its stream's head give one outcome, for ever the same.
+
+No clock, no randomness, no look-up: the broker's timestamp comes with the request. So a second
+sequencer that folds the same input writes the same bytes, and its repeats are harmless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from agentjournal.envelope import build_record, iso_time
+from agentjournal.errors import AppendRejected
+from agentjournal.ids import Milliseconds, Partition, Position, StreamId, Version, parse_stream
+from agentjournal.partitions import partition_of
+from agentjournal.receipts import Answer, Receipt, Refusal
+from agentjournal.requests import (
+    NewEvent,
+    Request,
+    RequestError,
+    content_digest,
+    decode_request,
+)
+from streams.head import (
+    EMPTY,
+    Head,
+    Seen,
+    find_append,
+    remember_append,
+    status_after,
+    user_after,
+    user_digest,
+)
+from streams.rules import Rules
+
+_RECORD_OVERHEAD = 100  # bytes of framing a Kafka record needs at most, besides key and value
+
+
+class Input(NamedTuple):
+    """A record of the `appends` topic."""
+
+    position: Position
+    timestamp_ms: Milliseconds  # LogAppendTime: the broker's clock
+    key: bytes | None
+    value: bytes | None
+
+
+class Outcome(NamedTuple):
+    """What became of one request.
+
+    `head` is the stream's head afterwards, None when there is no stream to speak of. `records` go
+    to the `events` topic in this order. A refusal that nobody could mend by asking again is
+    `dead`. `answer` is for the client that asked on `reply_to`.
+    """
+
+    stream: StreamId | None
+    head: Head | None
+    records: Sequence[bytes]
+    reply_to: str | None
+    answer: Answer | None
+    dead: Refusal | None
+
+
+_DEAD_REASONS = frozenset({"rejected", "id_reused", "deleted", "mismatch", "limit"})
+
+
+class _Refused(Exception):
+    def __init__(self, refusal: Refusal) -> None:
+        self.refusal = refusal
+
+
+def decide(rules: Rules, partition: Partition, given: Input, head: Head | None) -> Outcome:
+    """Return the outcome of one request under `rules`; `head` None means an empty stream.
+
+    The checks run in the order that the rules fix: partition, size and form, append id, status,
+    fence, expected version, limits.
+    """
+    stream: StreamId | None = None
+    request: Request | None = None
+    try:
+        stream, kind = _placed(rules, partition, given.key)
+        request = _sized(rules, given.value)
+        parsed = _formed(rules, kind, request)
+        outcome = _folded(rules, stream, partition, given, (request, parsed), head or EMPTY)
+    except _Refused as refused:
+        return _refusal(stream, head, request, refused.refusal)
+    return outcome
+
+
+def stream_of_key(key: bytes | None) -> StreamId | None:
+    """Return the stream that a record's key names, or None when it names none."""
+    return _parsed_key(key)[0] if key is not None else None
+
+
+@lru_cache(maxsize=65_536)
+def _parsed_key(key: bytes) -> tuple[StreamId | None, str]:
+    try:
+        stream = key.decode()
+        return StreamId(stream), parse_stream(stream)[0]
+    except (UnicodeDecodeError, AppendRejected):
+        return None, ""
+
+
+def _placed(rules: Rules, partition: Partition, key: bytes | None) -> tuple[StreamId, str]:
+    stream, kind = (None, "") if key is None else _parsed_key(key)
+    if key is None or stream is None:
+        raise _Refused(Refusal("rejected", "key", "is not a stream id"))
+    if partition_of(key, rules.partitions) != partition:
+        raise _Refused(Refusal("rejected", "partition", "is not the one of this stream"))
+    return stream, kind
+
+
+def _sized(rules: Rules, value: bytes | None) -> Request:
+    if value is None:
+        raise _Refused(Refusal("rejected", "request", "has no value"))
+    if len(value) > rules.max_request_bytes:
+        reason = f"is larger than {rules.max_request_bytes} bytes"
+        raise _Refused(Refusal("rejected", "request", reason))
+    try:
+        return decode_request(value)
+    except RequestError as error:
+        raise _Refused(Refusal("rejected", error.path, error.reason)) from None
+
+
+def _formed(rules: Rules, kind: str, request: Request) -> list[dict[str, Any]]:
+    """Return the parsed `data` of every event, that of `start` first when there is one."""
+    if request.fence is not None:
+        raise _Refused(Refusal("rejected", "fence", f"rules {rules.number} know no fences"))
+    if request.dataencoding != "json":
+        reason = f"rules {rules.number} know json only"
+        raise _Refused(Refusal("rejected", "dataencoding", reason))
+    parsed: list[dict[str, Any]] = []
+    if request.start is not None:
+        if request.start.type != "session.started":
+            raise _Refused(Refusal("rejected", "start.type", "is not session.started"))
+        parsed.append(_formed_event(rules, kind, "start", request.start))
+    parsed.extend(
+        _formed_event(rules, kind, f"events[{index}]", event)
+        for index, event in enumerate(request.events)
+    )
+    return parsed
+
+
+def _formed_event(rules: Rules, kind: str, place: str, event: NewEvent) -> dict[str, Any]:
+    parsed, fault = rules.check(kind, event.type, event.schemaversion, event.data)
+    if fault is not None:
+        path, reason = fault
+        raise _Refused(Refusal("rejected", f"{place}.{path}", reason))
+    return parsed
+
+
+def _folded(
+    rules: Rules,
+    stream: StreamId,
+    partition: Partition,
+    given: Input,
+    formed: tuple[Request, list[dict[str, Any]]],
+    head: Head,
+) -> Outcome:
+    request, parsed = formed
+    digest = content_digest(request.events)
+    if (seen := find_append(head, request.append_id)) is not None:
+        if seen.digest != digest:
+            raise _Refused(Refusal("id_reused"))
+        receipt = _receipt(stream, partition, request, seen, duplicate=True)
+        return _accepted(stream, head, (), request, receipt)
+    _check_head(head, request, parsed)
+    batch, bodies = _with_start(head, request, parsed)
+    first = Version(head.version + 1 + len(batch) - len(request.events))
+    seen = Seen(digest, first, len(request.events), given.position)
+    records, after = _recorded(rules, stream, given, request, batch, head)
+    for event, body in zip(batch, bodies, strict=True):
+        after = after._replace(
+            status=status_after(after.status, event.type),
+            user=user_after(after.user, event.type, body),
+        )
+    after = after._replace(appends=remember_append(head.appends, request.append_id, seen))
+    receipt = _receipt(stream, partition, request, seen, duplicate=False)
+    return _accepted(stream, after, records, request, receipt)
+
+
+def _check_head(head: Head, request: Request, parsed: list[dict[str, Any]]) -> None:
+    if head.status == "deleted":
+        raise _Refused(Refusal("deleted"))
+    if request.start is not None and head.version:
+        user = user_digest(parsed[0].get("user"))
+        if user and head.user and user != head.user:
+            raise _Refused(Refusal("mismatch"))
+    expected = request.expected_version
+    if expected is not None and expected != head.version:
+        raise _Refused(Refusal("conflict", version=head.version))
+    for index, event in enumerate(request.events):
+        if event.type == "session.started" and (head.version or index):
+            reason = "the session has begun already"
+            raise _Refused(Refusal("rejected", f"events[{index}].type", reason))
+
+
+def _with_start(
+    head: Head, request: Request, parsed: list[dict[str, Any]]
+) -> tuple[list[NewEvent], list[dict[str, Any]]]:
+    events = list(request.events)
+    if request.start is None:
+        return events, parsed
+    if head.version or events[0].type == "session.started":
+        return events, parsed[1:]
+    return [request.start, *events], parsed
+
+
+def _recorded(
+    rules: Rules,
+    stream: StreamId,
+    given: Input,
+    request: Request,
+    batch: list[NewEvent],
+    head: Head,
+) -> tuple[list[bytes], Head]:
+    """Return the canonical records of a batch, and the head with its counts moved on."""
+    shared: dict[str, Any] = {
+        "dataencoding": request.dataencoding,
+        "appendid": request.append_id,
+        "size": len(batch),
+        "inputposition": str(given.position),
+        "recordedat": iso_time(given.timestamp_ms),
+        "rules": rules.number,
+    }
+    if request.agent is not None:
+        shared["agent"] = request.agent
+    if request.worker is not None:
+        shared["worker"] = request.worker
+    version, prevhash, total, tokens = head.version, head.hash, 0, head.tokens
+    records: list[bytes] = []
+    for index, event in enumerate(batch):
+        version = Version(version + 1)
+        attributes = _attributes(stream, request.source, event, version, index)
+        if len(batch) > len(request.events) and index == 0:
+            attributes["start"] = True
+        attributes.update(shared)
+        record, prevhash = build_record(attributes, event.data, prevhash)
+        records.append(record)
+        total += len(record) + len(stream) + _RECORD_OVERHEAD
+        tokens += event.tokens or 0
+    if total > rules.max_records_bytes:
+        reason = f"its records are larger than {rules.max_records_bytes} bytes together"
+        raise _Refused(Refusal("rejected", "request", reason))
+    return records, head._replace(
+        version=version,
+        hash=prevhash,
+        last_activity_ms=given.timestamp_ms,
+        data_bytes=head.data_bytes + sum(len(event.data) for event in batch),
+        tokens=tokens,
+    )
+
+
+def _attributes(
+    stream: StreamId, source: str, event: NewEvent, version: int, index: int
+) -> dict[str, Any]:
+    attributes: dict[str, Any] = {
+        "specversion": "1.0",
+        "id": event.id,
+        "source": source,
+        "type": event.type,
+        "subject": stream,
+    }
+    if event.time is not None:
+        attributes["time"] = event.time
+    attributes["datacontenttype"] = "application/json"
+    attributes["schemaversion"] = event.schemaversion
+    attributes["version"] = str(version)
+    attributes["index"] = index
+    if event.tokens is not None:
+        attributes["tokens"] = event.tokens
+    if event.correlationid is not None:
+        attributes["correlationid"] = event.correlationid
+    if event.causationid is not None:
+        attributes["causationid"] = event.causationid
+    if event.traceparent is not None:
+        attributes["traceparent"] = event.traceparent
+    return attributes
+
+
+def _receipt(
+    stream: StreamId, partition: Partition, request: Request, seen: Seen, *, duplicate: bool
+) -> Receipt:
+    last = Version(seen.first_version + seen.size - 1)
+    return Receipt(
+        stream, partition, seen.position, seen.first_version, last, duplicate, request.append_id
+    )
+
+
+def _accepted(
+    stream: StreamId, head: Head, records: Sequence[bytes], request: Request, receipt: Receipt
+) -> Outcome:
+    answer = Answer(request.append_id, request.attempt, receipt)
+    return Outcome(stream, head, records, request.reply_to, answer, None)
+
+
+def _refusal(
+    stream: StreamId | None, head: Head | None, request: Request | None, refusal: Refusal
+) -> Outcome:
+    answer = None if request is None else Answer(request.append_id, request.attempt, refusal)
+    reply_to = None if request is None else request.reply_to
+    dead = refusal if refusal.reason in _DEAD_REASONS else None
+    return Outcome(stream, head, (), reply_to, answer, dead)

@@ -1,0 +1,104 @@
+"""The head of a stream: all that the fold needs to know of a stream's past."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, NamedTuple
+
+from agentjournal.envelope import NO_HASH
+from agentjournal.ids import Milliseconds, Position, Version
+
+WINDOW = 256  # appends of a stream that are remembered
+ENTRY_SIZE = 32
+_ID_SIZE, _DIGEST_SIZE, _VERSION_SIZE, _COUNT_SIZE, _POSITION_SIZE = 10, 8, 6, 2, 6
+
+
+class Seen(NamedTuple):
+    """An append that the stream remembers: its content, and where it went."""
+
+    digest: bytes
+    first_version: Version
+    size: int
+    position: Position
+
+
+class Head(NamedTuple):
+    """What a stream has come to.
+
+    `appends` holds the last 256 appends, 32 bytes each, oldest first: append id digest (10),
+    content digest (8), first version (6), size (2), position (6), big-endian.
+    The lease fields are 0 and "" until the rules know leases.
+    """
+
+    version: Version = Version(0)
+    hash: str = NO_HASH
+    status: str = "open"  # or ended, expired, deleted
+    user: bytes = b""  # digest of the user; empty: nobody's
+    last_activity_ms: Milliseconds = Milliseconds(0)
+    data_bytes: int = 0  # over all events
+    tokens: int = 0  # as stated by the writers
+    lease_fence: int = 0
+    lease_until_ms: int = 0
+    lease_holder: str = ""
+    appends: bytes = b""
+
+
+EMPTY = Head()
+
+
+def find_append(head: Head, append_id: str) -> Seen | None:
+    """Return what the stream remembers of `append_id`, or None."""
+    wanted = _id_digest(append_id)
+    at = head.appends.find(wanted)
+    while at >= 0 and at % ENTRY_SIZE:
+        at = head.appends.find(wanted, at + 1)
+    if at < 0:
+        return None
+    entry = head.appends[at + _ID_SIZE : at + ENTRY_SIZE]
+    return Seen(
+        entry[:8],
+        Version(int.from_bytes(entry[8:14])),
+        int.from_bytes(entry[14:16]),
+        Position(int.from_bytes(entry[16:22])),
+    )
+
+
+def remember_append(appends: bytes, append_id: str, seen: Seen) -> bytes:
+    """Return the window with one more append in it, the oldest dropped beyond 256."""
+    entry = b"".join(
+        (
+            _id_digest(append_id),
+            seen.digest,
+            seen.first_version.to_bytes(_VERSION_SIZE),
+            seen.size.to_bytes(_COUNT_SIZE),
+            seen.position.to_bytes(_POSITION_SIZE),
+        )
+    )
+    return (appends + entry)[-WINDOW * ENTRY_SIZE :]
+
+
+def user_digest(user: object) -> bytes:
+    """Return 16 bytes that tell one user from another without keeping the name."""
+    return hashlib.sha256(user.encode()).digest()[:16] if isinstance(user, str) else b""
+
+
+_STATUS_AFTER = {
+    "session.ended": "ended",
+    "session.expired": "expired",
+    "session.resumed": "open",
+    "session.deleted": "deleted",
+}
+
+
+def status_after(status: str, event_type: str) -> str:
+    """Return the stream's status once an event of this type is in it."""
+    return _STATUS_AFTER.get(event_type, status)
+
+
+def user_after(user: bytes, event_type: str, parsed: dict[str, Any]) -> bytes:
+    """Return the digest of the stream's user once this event is in it: the start names it."""
+    return user_digest(parsed.get("user")) if event_type == "session.started" else user
+
+
+def _id_digest(append_id: str) -> bytes:
+    return hashlib.sha256(append_id.encode()).digest()[:_ID_SIZE]
