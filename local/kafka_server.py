@@ -66,12 +66,12 @@ class KafkaServer:
         self, home: Home, port: int, controller_port: int, say: Callable[[str], None]
     ) -> None:
         self._home, self._folder = home, home.path / "kafka"
-        self._port, self._controller_port = port, controller_port
+        self.port, self._controller_port = port, controller_port
         self._java = (str(java()), *JVM_FLAGS, "-cp", class_path(say))
 
     @property
     def address(self) -> str:
-        return f"{HOST}:{self._port}"
+        return f"{HOST}:{self.port}"
 
     def prepare(self) -> None:
         """Write the settings, and format the data folder if it is new. Raises ServerFailed."""
@@ -94,8 +94,14 @@ class KafkaServer:
         return self._program("kafka.Kafka", SETTINGS)
 
     def answers(self) -> bool:
-        """Return whether an admin client gets an answer from the broker."""
-        return answers(self._port) and asyncio.run(_describes_itself(self.address))
+        """Return whether an admin client gets an answer from this very broker."""
+        if not answers(self.port):
+            return False
+        cluster = asyncio.run(_cluster_at(self.address))
+        return f"cluster.id={cluster}" in self._meta().splitlines()
+
+    def _meta(self) -> str:
+        return (self._folder / DATA / "meta.properties").read_text(encoding="ascii")
 
     def _program(self, *arguments: str) -> Program:
         # The folder's name reaches Java in the locale's alphabet.
@@ -107,18 +113,19 @@ class KafkaServer:
 
     def _write_settings(self, name: str, data: str) -> None:
         text = SETTINGS_TEXT.format(
-            host=HOST, port=self._port, controller=self._controller_port, data=data
+            host=HOST, port=self.port, controller=self._controller_port, data=data
         )
         (self._folder / name).write_text(text, encoding="ascii")
 
 
-async def _describes_itself(address: str) -> bool:
+async def _cluster_at(address: str) -> str | None:
     admin = AIOKafkaAdminClient(bootstrap_servers=address, request_timeout_ms=5_000)
     try:
         await admin.start()
-        return bool((await admin.describe_cluster())["brokers"])
+        described = await admin.describe_cluster()
+        return str(described["cluster_id"]) if described["brokers"] else None
     except (KafkaError, OSError):
-        return False
+        return None
     finally:
         await admin.close()
 

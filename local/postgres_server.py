@@ -42,7 +42,7 @@ class PostgresServer:
     name = "postgres"
 
     def __init__(self, home: Home, port: int) -> None:
-        self._home, self._folder, self._port = home, home.path / "postgres", port
+        self._home, self._folder, self.port = home, home.path / "postgres", port
         self._programs = _programs()
         self._account = _account() if os.geteuid() == 0 else None
 
@@ -69,25 +69,33 @@ class PostgresServer:
         if self._account is not None:
             _let_pass(self._folder)
         settings = (part for item in SETTINGS.items() for part in ("-c", "=".join(item)))
-        arguments = ("-D", str(self._folder), "-p", str(self._port), *settings)
+        arguments = ("-D", str(self._folder), "-p", str(self.port), *settings)
         return self._program(self._folder, "postgres", *arguments)
 
     def answers(self) -> bool:
         """Return whether the database is there; it is created the first time."""
+        address = f"{self._address(SUPERUSER)}?sslmode=disable&connect_timeout=5"
         try:
-            with psycopg.connect(self._address(SUPERUSER), autocommit=True) as connection:
+            with psycopg.connect(address, autocommit=True) as connection:
+                if not _serves(connection, self._folder):
+                    return False
                 _create_database(connection)
-        except psycopg.OperationalError:
+        except psycopg.Error:
             return False
         return True
 
     def _address(self, database: str) -> str:
-        return f"postgresql://{SUPERUSER}@{HOST}:{self._port}/{database}"
+        return f"postgresql://{SUPERUSER}@{HOST}:{self.port}/{database}"
 
     def _program(self, folder: Path, name: str, *arguments: str) -> Program:
         return Program(
             command=(str(self._programs / name), *arguments), folder=folder, account=self._account
         )
+
+
+def _serves(connection: psycopg.Connection, folder: Path) -> bool:
+    found = connection.execute("SHOW data_directory").fetchone()
+    return found is not None and Path(str(found[0])) == folder
 
 
 def _create_database(connection: psycopg.Connection) -> None:

@@ -18,12 +18,12 @@ class RedisServer:
     name = "redis"
 
     def __init__(self, home: Home, port: int) -> None:
-        self._folder, self._port = home.path / "redis", port
+        self._folder, self.port = home.path / "redis", port
         self._executable = _executable()
 
     @property
     def address(self) -> str:
-        return f"redis://{HOST}:{self._port}/0"
+        return f"redis://{HOST}:{self.port}/0"
 
     def prepare(self) -> None:
         self._folder.mkdir(exist_ok=True)
@@ -32,7 +32,7 @@ class RedisServer:
         """Return the command. Its folder is its data folder: arguments are parsed like a file's."""
         settings = {
             "bind": HOST,
-            "port": str(self._port),
+            "port": str(self.port),
             "dir": ".",
             "daemonize": "no",
             "appendonly": "yes",  # a kill loses nothing, a power cut a second
@@ -45,8 +45,8 @@ class RedisServer:
     def answers(self) -> bool:
         """Return whether the server takes commands: it refuses them while it loads its data."""
         try:
-            with redis.Redis(host=HOST, port=self._port, socket_timeout=5) as client:
-                return bool(client.ping())
+            with redis.Redis(HOST, self.port, socket_timeout=5, decode_responses=True) as client:
+                return bool(client.config_get("dir") == {"dir": str(self._folder)})
         except redis.RedisError:
             return False
 

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from local.errors import ServerFailed
 from local.home import Home, open_home, read_json, sole_supervisor, write_json, writing_into
 from local.kafka_server import KafkaServer
 from local.orphans import stop_orphans
-from local.ports import choose_ports, moved, port_is_free
+from local.ports import Reservations, choose_ports, moved, port_is_free
 from local.postgres_server import PostgresServer
 from local.program import Program, run_once
 from local.records import SUPERVISOR, record_of, write_record
@@ -137,10 +137,10 @@ def running(
     NotInstalled, DownloadFailed, ServerFailed.
     """
     opened = open_home(home)
-    with sole_supervisor(opened), _recorded(opened) as ready:
+    with sole_supervisor(opened), closing(Reservations()) as ports, _recorded(opened) as ready:
         with writing_into(opened.path):
             stop_orphans(opened)
-            stack = _start_servers(opened, restart=restart, say=say)
+            stack = _start_servers(opened, ports, restart=restart, say=say)
         try:
             if roles:
                 stack.start_roles(roles, command)
@@ -167,29 +167,27 @@ def _recorded(home: Home) -> Generator[Callable[[], None]]:
         home.record(SUPERVISOR).unlink(missing_ok=True)
 
 
-def _start_servers(home: Home, *, restart: bool, say: Say) -> Stack:
-    """Start all servers; on other ports when somebody takes one while they start."""
-    tries = 3
-    while True:
+def _start_servers(home: Home, reserved: Reservations, *, restart: bool, say: Say) -> Stack:
+    """Start all servers; on other ports when a stranger takes one while they start."""
+    for is_last in (False, False, True):
         remembered = read_json(home.ports_file)
-        ports = choose_ports(remembered)
+        ports = choose_ports(remembered, reserved.take)
         for line in moved(ports, remembered):
             say(line)
         write_json(home.ports_file, ports)
         stack = Stack(home, ports, restart=restart, say=say)
         write_json(home.stack_file, stack.addresses)
-        tries -= 1
         try:
             stack.start(*stack.addresses)
-        except ServerFailed:
+        except BaseException as error:
             stack.stop_everything()
-            if not tries or all(port_is_free(port) for port in ports.values()):
+            lost_a_port = not all(port_is_free(port) for port in ports.values())
+            if is_last or not isinstance(error, ServerFailed) or not lost_a_port:
                 raise
-        except BaseException:
-            stack.stop_everything()
-            raise
+            reserved.close()
         else:
-            return stack
+            break
+    return stack
 
 
 def _same(program: Program) -> Program:

@@ -38,10 +38,10 @@ class HandoffRequested(Event):
         description="delegate: in a child session of its own; transfer: in the same conversation"
     )
     to_agent: Id
-    child_session_id: Id | None = None
-    task: Text
+    child_session_id: Id | None = Field(None, description="of a delegate")
+    task: Text = Field(description="what is to be done")
     context: list[Any] = Field(default_factory=list[Any], description="what it needs to know")
-    constraints: Constraints = Field(default_factory=Constraints)
+    constraints: Constraints = Field(default_factory=Constraints, description="what it may use")
 
 
 class HandoffAccepted(Event):
@@ -59,8 +59,8 @@ class HandoffCompleted(Event):
 
     handoff_id: Id
     summary: Text
-    data: Any = None
-    usage: Any = None
+    data: Any = Field(None, description="the structured result")
+    usage: Any = Field(None, description="what it used")
 
 
 class HandoffFailed(Event):
@@ -79,11 +79,11 @@ class ApprovalRequested(Event):
 
     approval_id: Id
     question: Text
-    call_id: Id | None = None
+    call_id: Id | None = Field(None, description="the tool call that waits for it")
     arguments_digest: Id | None = Field(None, description="a grant holds for these arguments only")
     choices: list[Text] | None = None
     expires_at: Time | None = None
-    requested_of: Id | None = None
+    requested_of: Id | None = Field(None, description="who should answer")
 
 
 class ApprovalGranted(Event):
@@ -94,7 +94,9 @@ class ApprovalGranted(Event):
     approval_id: Id
     by: Id
     comment: Text | None = None
-    edited_arguments_text: Text | None = None
+    edited_arguments_text: Text | None = Field(
+        None, description="the arguments that are allowed in place of those asked about"
+    )
 
 
 class ApprovalDenied(Event):
@@ -138,7 +140,7 @@ class InputProvided(Event):
 class Target(Record):
     """What a feedback is about."""
 
-    kind: Id
+    kind: Id = Field(description="like message, turn or session")
     id: Id
 
 

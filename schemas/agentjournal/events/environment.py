@@ -32,11 +32,11 @@ class FileChanged(Event):
 
     path: Text
     reason: Literal["create", "edit", "delete", "revert"]
-    before_digest: Id | None = None
-    after_digest: Id | None = None
+    before_digest: Id | None = Field(None, description="of the content before")
+    after_digest: Id | None = Field(None, description="of the content afterwards")
     artifact: Id | None = Field(None, description="the file's content afterwards")
     diff: Text | None = None
-    call_id: Id | None = None
+    call_id: Id | None = Field(None, description="the tool call that did it")
 
 
 class ArtifactSaved(Event):
@@ -44,7 +44,7 @@ class ArtifactSaved(Event):
 
     type: ClassVar[str] = "artifact.saved"
 
-    artifact: Id
+    artifact: Id = Field(description="its reference in the store")
     name: Text
     media_type: Id
     size: Count = Field(description="bytes")
@@ -99,7 +99,7 @@ class LimitExceeded(Event):
 
     type: ClassVar[str] = "limit.exceeded"
 
-    limit: Id
-    value: Number
+    limit: Id = Field(description="its name")
+    value: Number = Field(description="what the session has come to")
     maximum: Number
-    policy: Literal["refuse", "warn"]
+    policy: Literal["refuse", "warn"] = Field(description="whether more is refused")

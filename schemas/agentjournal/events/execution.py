@@ -19,7 +19,7 @@ class DecisionMade(Event):
     choice: Any
     alternatives: list[Any] | None = None
     reason: Text
-    by: Id
+    by: Id = Field(description="the agent or person that chose")
 
 
 class NoteSet(Event):
@@ -29,7 +29,7 @@ class NoteSet(Event):
 
     key: Id
     value: Any
-    ttl_s: Span | None = None
+    ttl_s: Span | None = Field(None, description="time after which it is forgotten")
 
 
 class NoteDeleted(Event):
@@ -45,9 +45,9 @@ class LeaseAcquired(Event):
 
     type: ClassVar[str] = "lease.acquired"
 
-    holder: Id
-    fence: Ordinal
-    lease_s: Span
+    holder: Id = Field(description="the worker")
+    fence: Ordinal = Field(description="version of the event that took the lease")
+    lease_s: Span = Field(description="how long, from the broker's time of the event")
 
 
 class LeaseRenewed(Event):

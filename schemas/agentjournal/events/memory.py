@@ -30,8 +30,8 @@ class FactLearned(Event):
 
     type: ClassVar[str] = "fact.learned"
 
-    fact_id: Id
-    kind: Id
+    fact_id: Id = Field(description="the first fact with it wins")
+    kind: Id = Field(description="like preference, identifier or outcome")
     attribute: Id = Field(description="the slot that the value is for")
     value: Any
     cardinality: Literal["single", "multiple"] = Field(
@@ -39,7 +39,9 @@ class FactLearned(Event):
     )
     quote: Text = Field(description="verbatim, from the evidence")
     evidence: list[Evidence]
-    author_role: Literal["system", "developer", "user", "assistant", "tool"]
+    author_role: Literal["system", "developer", "user", "assistant", "tool"] = Field(
+        description="who said it: sources are ranked"
+    )
     confidence: Share
     valid_from: Time
     valid_to: Time | None = None
@@ -65,7 +67,7 @@ class MemoryRecalled(Event):
     query: Text | None = None
     fact_ids: list[Id] = Field(default_factory=list[str])
     event_ids: list[Id] = Field(default_factory=list[str])
-    tokens: Count
+    tokens: Count = Field(description="of what was shown")
 
 
 class RefusedFacts(Record):
@@ -82,8 +84,8 @@ class PromotionCompleted(Event):
 
     through_version: Count
     extractor: Extractor
-    learned: Count
-    confirmed: Count
-    superseded: Count
+    learned: Count = Field(description="new facts")
+    confirmed: Count = Field(description="facts that were known")
+    superseded: Count = Field(description="facts that no longer hold")
     refused: list[RefusedFacts] = Field(default_factory=list[RefusedFacts])
     summary: Text | None = None

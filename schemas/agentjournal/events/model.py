@@ -25,7 +25,7 @@ class CalledWindow(Record):
 
     first_version: Ordinal
     last_version: Ordinal
-    digest: Id
+    digest: Id = Field(description="of the messages as they were sent")
 
 
 class ModelCalled(Event):
@@ -34,20 +34,20 @@ class ModelCalled(Event):
     type: ClassVar[str] = "model.called"
 
     model_call_id: Id = Field(default_factory=new_event_id)
-    provider: Id
-    request_model: Id
-    response_model: Id | None = None
-    response_id: Id | None = None
+    provider: Id = Field(description="like openai")
+    request_model: Id = Field(description="the model that was asked for")
+    response_model: Id | None = Field(None, description="the model that answered")
+    response_id: Id | None = Field(None, description="the provider's id of the answer")
     input_tokens: Count = Field(description="cached ones included")
-    cache_read_input_tokens: Count | None = None
-    cache_creation_input_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = Field(None, description="part of input_tokens")
+    cache_creation_input_tokens: Count | None = Field(None, description="part of input_tokens")
     output_tokens: Count
     reasoning_output_tokens: Count | None = Field(None, description="part of output_tokens")
     cost: Cost | None = None
     duration_ms: Span
     time_to_first_chunk_ms: Span | None = None
-    finish_reason: Id | None = None
+    finish_reason: Id | None = Field(None, description="as the provider says it")
     status: Literal["completed", "failed", "cancelled"] = "completed"
     error: ModelFailure | None = None
     attempt: Ordinal = 1
-    window: CalledWindow | None = None
+    window: CalledWindow | None = Field(None, description="what the model was shown")

@@ -24,8 +24,8 @@ class ReasoningPart(Record):
     text: Text | None = None
     summary: Text | None = None
     id: Id | None = None
-    signature: Text | None = None
-    encrypted: Text | None = None
+    signature: Text | None = Field(None, description="the provider's proof, sent back as it is")
+    encrypted: Text | None = Field(None, description="what the provider hides, sent back as it is")
     provider: Id
 
 
@@ -42,11 +42,11 @@ class _MediaPart(Record):
     one_of: ClassVar[tuple[str, ...]] = ("artifact", "uri", "file_id")
 
     media_type: Id
-    artifact: Id | None = None
+    artifact: Id | None = Field(None, description="in the artifact store")
     uri: Text | None = None
-    file_id: Id | None = None
+    file_id: Id | None = Field(None, description="at the provider")
     size: Count | None = Field(None, description="bytes")
-    alt: Text | None = None
+    alt: Text | None = Field(None, description="what it shows, in words")
 
 
 class ImagePart(_MediaPart):

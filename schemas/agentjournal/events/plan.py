@@ -30,8 +30,10 @@ class PlannedStep(Record):
     title: Text
     tool: Id | None = None
     arguments: Any = None
-    depends_on: list[Id] = Field(default_factory=list[str])
-    effect: Effect = "external"
+    depends_on: list[Id] = Field(
+        default_factory=list[str], description="steps that must be completed before"
+    )
+    effect: Effect = Field("external", description="whether it may be run again: external may not")
     retry: Retry | None = None
     compensation: Any = Field(None, description="what undoes it")
 
@@ -85,8 +87,8 @@ class StepStarted(_StepEvent):
 
     type: ClassVar[str] = "step.started"
 
-    idempotency_key: Id
-    lease_s: Span
+    idempotency_key: Id = Field(description="the same for every attempt of an unknown outcome")
+    lease_s: Span = Field(description="after it the outcome is unknown until it is settled")
 
 
 class StepCompleted(_StepEvent):
@@ -103,7 +105,7 @@ class StepFailed(_StepEvent):
     type: ClassVar[str] = "step.failed"
 
     error: Failure
-    retry_at: Time | None = None
+    retry_at: Time | None = Field(None, description="when a worker should try again")
 
 
 class StepSkipped(_StepEvent):
@@ -119,7 +121,7 @@ class StepRolledBack(_StepEvent):
 
     type: ClassVar[str] = "step.rolled_back"
 
-    by_step: Id | None = None
+    by_step: Id | None = Field(None, description="the step that undid it")
 
 
 class StepSettled(_StepEvent):
@@ -128,7 +130,7 @@ class StepSettled(_StepEvent):
     type: ClassVar[str] = "step.settled"
 
     outcome: Literal["completed", "failed"]
-    output: Output | None = None
+    output: Output | None = Field(None, description="text or parts")
     error: Failure | None = None
     settled_by: SettledBy
     evidence: Any = Field(None, description="why this is the outcome")

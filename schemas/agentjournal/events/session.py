@@ -32,15 +32,17 @@ class SessionStarted(Event):
 
     type: ClassVar[str] = "session.started"
 
-    user: Id | None = None
-    agent: Id
+    user: Id | None = Field(None, description="whom the session belongs to")
+    agent: Id = Field(description="name of the program that works on it")
     title: Text | None = None
-    labels: dict[str, Any] = Field(default_factory=dict)
-    entities: list[Entity] = Field(default_factory=list[Entity])
-    task_id: Id | None = None
-    parent: Parent | None = None
+    labels: dict[str, Any] = Field(default_factory=dict, description="whatever helps to find it")
+    entities: list[Entity] = Field(
+        default_factory=list[Entity], description="whose memory it reads and adds to"
+    )
+    task_id: Id | None = Field(None, description="the work that outlives the session")
+    parent: Parent | None = Field(None, description="the session that it comes from")
     ttl_s: Span | None = Field(None, description="idle time after which the session expires")
-    app_version: Id | None = None
+    app_version: Id | None = Field(None, description="of the program")
 
 
 class SessionUpdated(Event):
@@ -66,7 +68,7 @@ class SessionExpired(Event):
 
     type: ClassVar[str] = "session.expired"
 
-    idle_s: Span
+    idle_s: Span = Field(description="how long")
 
 
 class SessionResumed(Event):
@@ -91,7 +93,9 @@ class TurnStarted(Event):
     type: ClassVar[str] = "turn.started"
 
     turn_id: Id = Field(default_factory=new_event_id)
-    trigger: Literal["user", "schedule", "approval", "handoff", "resume"]
+    trigger: Literal["user", "schedule", "approval", "handoff", "resume"] = Field(
+        description="what made it begin"
+    )
     input_versions: list[Ordinal] = Field(
         default_factory=list[int], description="the events that it answers"
     )

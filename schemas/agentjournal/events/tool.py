@@ -23,15 +23,15 @@ class ToolStarted(Event):
     call_id: Id
     tool: Id
     arguments_text: Text = Field(description="JSON text of the arguments")
-    arguments_digest: Id
-    effect: Effect
-    idempotency_key: Id
+    arguments_digest: Id = Field(description="what an approval is bound to")
+    effect: Effect = Field(description="whether it may be run again: external may not")
+    idempotency_key: Id = Field(description="the same for every attempt of an unknown outcome")
     attempt: Ordinal = 1
     lease_s: Span = Field(description="after it the outcome is unknown until it is settled")
     kind: Literal["function", "mcp", "provider"] = "function"
     server: Id | None = Field(None, description="the MCP server that has the tool")
-    step_id: Id | None = None
-    approval_id: Id | None = None
+    step_id: Id | None = Field(None, description="the step of a plan that it is for")
+    approval_id: Id | None = Field(None, description="the grant that allows it")
 
 
 class ToolCompleted(Event):
