@@ -27,6 +27,7 @@ from streams.head import (
     Head,
     Seen,
     find_append,
+    id_digest,
     remember_append,
     status_after,
     user_after,
@@ -159,8 +160,8 @@ def _folded(
     head: Head,
 ) -> Outcome:
     request, parsed = formed
-    digest = content_digest(request.events)
-    if (seen := find_append(head, request.append_id)) is not None:
+    digest, append_digest = content_digest(request.events), id_digest(request.append_id)
+    if (seen := find_append(head, append_digest)) is not None:
         if seen.digest != digest:
             raise _Refused(Refusal("id_reused"))
         receipt = _receipt(stream, partition, request, seen, duplicate=True)
@@ -169,13 +170,27 @@ def _folded(
     batch, bodies = _with_start(head, request, parsed)
     first = Version(head.version + 1 + len(batch) - len(request.events))
     seen = Seen(digest, first, len(request.events), given.position)
-    records, after = _recorded(rules, stream, given, request, batch, head)
+    records, digest_after = _recorded(rules, stream, given, (request, batch), head)
+    status, user, data_bytes, tokens = head.status, head.user, head.data_bytes, head.tokens
     for event, body in zip(batch, bodies, strict=True):
-        after = after._replace(
-            status=status_after(after.status, event.type),
-            user=user_after(after.user, event.type, body),
-        )
-    after = after._replace(appends=remember_append(head.appends, request.append_id, seen))
+        if event.type.startswith("session."):
+            status = status_after(status, event.type)
+            user = user_after(user, event.type, body)
+        data_bytes += len(event.data)
+        tokens += event.tokens or 0
+    after = Head(
+        version=Version(head.version + len(batch)),
+        hash=digest_after,
+        status=status,
+        user=user,
+        last_activity_ms=given.timestamp_ms,
+        data_bytes=data_bytes,
+        tokens=tokens,
+        lease_fence=head.lease_fence,
+        lease_until_ms=head.lease_until_ms,
+        lease_holder=head.lease_holder,
+        appends=remember_append(head.appends, append_digest, seen),
+    )
     receipt = _receipt(stream, partition, request, seen, duplicate=False)
     return _accepted(stream, after, records, request, receipt)
 
@@ -211,13 +226,12 @@ def _recorded(
     rules: Rules,
     stream: StreamId,
     given: Input,
-    request: Request,
-    batch: list[NewEvent],
+    request_and_batch: tuple[Request, list[NewEvent]],
     head: Head,
-) -> tuple[list[bytes], Head]:
-    """Return the canonical records of a batch, and the head with its counts moved on."""
+) -> tuple[list[bytes], str]:
+    """Return the canonical records of a batch, and the hash of the last."""
+    request, batch = request_and_batch
     shared: dict[str, Any] = {
-        "dataencoding": request.dataencoding,
         "appendid": request.append_id,
         "size": len(batch),
         "inputposition": str(given.position),
@@ -228,55 +242,47 @@ def _recorded(
         shared["agent"] = request.agent
     if request.worker is not None:
         shared["worker"] = request.worker
-    version, prevhash, total, tokens = head.version, head.hash, 0, head.tokens
+    version, prevhash, total = head.version, head.hash, 0
+    started = len(batch) > len(request.events)
     records: list[bytes] = []
     for index, event in enumerate(batch):
         version = Version(version + 1)
-        attributes = _attributes(stream, request.source, event, version, index)
-        if len(batch) > len(request.events) and index == 0:
+        attributes: dict[str, Any] = {
+            "specversion": "1.0",
+            "id": event.id,
+            "source": request.source,
+            "type": event.type,
+            "subject": stream,
+            "datacontenttype": "application/json",
+            "schemaversion": event.schemaversion,
+            "dataencoding": request.dataencoding,
+            "version": str(version),
+            "index": index,
+            **shared,
+        }
+        if event.time is not None:
+            attributes["time"] = event.time
+        if event[_REST:] != _NOTHING:
+            attributes |= {
+                name: value
+                for name, value in zip(_REST_NAMES, event[_REST:], strict=True)
+                if value is not None
+            }
+        if started and index == 0:
             attributes["start"] = True
-        attributes.update(shared)
         record, prevhash = build_record(attributes, event.data, prevhash)
         records.append(record)
         total += len(record) + len(stream) + _RECORD_OVERHEAD
-        tokens += event.tokens or 0
     if total > rules.max_records_bytes:
         reason = f"its records are larger than {rules.max_records_bytes} bytes together"
         raise _Refused(Refusal("rejected", "request", reason))
-    return records, head._replace(
-        version=version,
-        hash=prevhash,
-        last_activity_ms=given.timestamp_ms,
-        data_bytes=head.data_bytes + sum(len(event.data) for event in batch),
-        tokens=tokens,
-    )
+    return records, prevhash
 
 
-def _attributes(
-    stream: StreamId, source: str, event: NewEvent, version: int, index: int
-) -> dict[str, Any]:
-    attributes: dict[str, Any] = {
-        "specversion": "1.0",
-        "id": event.id,
-        "source": source,
-        "type": event.type,
-        "subject": stream,
-    }
-    if event.time is not None:
-        attributes["time"] = event.time
-    attributes["datacontenttype"] = "application/json"
-    attributes["schemaversion"] = event.schemaversion
-    attributes["version"] = str(version)
-    attributes["index"] = index
-    if event.tokens is not None:
-        attributes["tokens"] = event.tokens
-    if event.correlationid is not None:
-        attributes["correlationid"] = event.correlationid
-    if event.causationid is not None:
-        attributes["causationid"] = event.causationid
-    if event.traceparent is not None:
-        attributes["traceparent"] = event.traceparent
-    return attributes
+# What an event may carry besides: written only where it is given, in this order.
+_REST = NewEvent._fields.index("tokens")
+_REST_NAMES = NewEvent._fields[_REST:]
+_NOTHING = (None,) * len(_REST_NAMES)
 
 
 def _receipt(

@@ -10,7 +10,8 @@ from agentjournal.ids import Milliseconds, Position, Version
 
 WINDOW = 256  # appends of a stream that are remembered
 ENTRY_SIZE = 32
-_ID_SIZE, _DIGEST_SIZE, _VERSION_SIZE, _COUNT_SIZE, _POSITION_SIZE = 10, 8, 6, 2, 6
+_WINDOW_SIZE = WINDOW * ENTRY_SIZE
+_ID_SIZE = 10
 
 
 class Seen(NamedTuple):
@@ -46,9 +47,13 @@ class Head(NamedTuple):
 EMPTY = Head()
 
 
-def find_append(head: Head, append_id: str) -> Seen | None:
-    """Return what the stream remembers of `append_id`, or None."""
-    wanted = _id_digest(append_id)
+def id_digest(append_id: str) -> bytes:
+    """Return the 10 bytes by which a stream remembers an append id."""
+    return hashlib.sha256(append_id.encode()).digest()[:_ID_SIZE]
+
+
+def find_append(head: Head, wanted: bytes) -> Seen | None:
+    """Return what the stream remembers of the append id with this digest, or None."""
     at = head.appends.find(wanted)
     while at >= 0 and at % ENTRY_SIZE:
         at = head.appends.find(wanted, at + 1)
@@ -63,18 +68,13 @@ def find_append(head: Head, append_id: str) -> Seen | None:
     )
 
 
-def remember_append(appends: bytes, append_id: str, seen: Seen) -> bytes:
+def remember_append(appends: bytes, digest: bytes, seen: Seen) -> bytes:
     """Return the window with one more append in it, the oldest dropped beyond 256."""
-    entry = b"".join(
-        (
-            _id_digest(append_id),
-            seen.digest,
-            seen.first_version.to_bytes(_VERSION_SIZE),
-            seen.size.to_bytes(_COUNT_SIZE),
-            seen.position.to_bytes(_POSITION_SIZE),
-        )
-    )
-    return (appends + entry)[-WINDOW * ENTRY_SIZE :]
+    numbers = (
+        seen.first_version << 64 | seen.size << 48 | seen.position  # 6, 2 and 6 bytes
+    ).to_bytes(14)
+    kept = appends if len(appends) < _WINDOW_SIZE else appends[ENTRY_SIZE:]
+    return b"".join((kept, digest, seen.digest, numbers))
 
 
 def user_digest(user: object) -> bytes:
@@ -98,7 +98,3 @@ def status_after(status: str, event_type: str) -> str:
 def user_after(user: bytes, event_type: str, parsed: dict[str, Any]) -> bytes:
     """Return the digest of the stream's user once this event is in it: the start names it."""
     return user_digest(parsed.get("user")) if event_type == "session.started" else user
-
-
-def _id_digest(append_id: str) -> bytes:
-    return hashlib.sha256(append_id.encode()).digest()[:_ID_SIZE]

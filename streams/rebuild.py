@@ -9,7 +9,7 @@ from agentjournal.codec import decode
 from agentjournal.envelope import Recorded, parse_record
 from agentjournal.ids import Milliseconds, Partition, Position, StreamId
 from agentjournal.requests import NewEvent, content_digest
-from streams.head import EMPTY, Head, Seen, remember_append, status_after, user_after
+from streams.head import EMPTY, Head, Seen, id_digest, remember_append, status_after, user_after
 from streams.partition_fold import Stored
 
 
@@ -72,7 +72,7 @@ def _after(head: Head, events: Sequence[Recorded]) -> Head:
         version=last.version,
         hash=last.hash,
         last_activity_ms=_milliseconds(last.recorded_at),
-        appends=remember_append(head.appends, last.append_id, seen),
+        appends=remember_append(head.appends, id_digest(last.append_id), seen),
     )
 
 

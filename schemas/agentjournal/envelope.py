@@ -143,6 +143,7 @@ def record_order(record: bytes) -> tuple[int, int]:
     return int(attributes["inputposition"]), attributes["index"]
 
 
+@lru_cache(maxsize=1_024)
 def iso_time(ms: Milliseconds) -> str:
     """Return `2026-01-31T12:00:00.123Z` for milliseconds since the epoch."""
     seconds, rest = divmod(ms, 1_000)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
 from agentjournal.ids import Partition, Position, StreamId, Version
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(NamedTuple):
     """Proof that a batch is in the log, and where.
 
     `first_version` and `last_version` are those of the caller's events in `stream`. `position` is
@@ -33,8 +31,7 @@ RefusalReason = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why a batch is not in the log; `path` and `text` for "rejected", `version` for "conflict"."""
 
     reason: RefusalReason
@@ -43,8 +40,7 @@ class Refusal:
     version: Version = Version(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """One outcome on its way to the client that asked: it names the attempt it answers."""
 
     append_id: str

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import orjson
@@ -33,8 +32,7 @@ class NewEvent(NamedTuple):
     traceparent: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One atomic batch for one stream.
 
     `expected_version` 0 means that the stream must not exist; None means that any version will do.
@@ -55,7 +53,7 @@ class Request:
 
     def with_attempt(self, attempt: int) -> Request:
         """Return the same request as its `attempt`-th sending."""
-        return replace(self, attempt=attempt)
+        return self._replace(attempt=attempt)
 
     def encoded(self) -> bytes:
         """Return the record value for the `appends` topic."""
@@ -104,32 +102,42 @@ class RequestError(ValueError):
         self.path, self.reason = path, reason
 
 
-# name → (types, may be absent); bool is not an int here
-_HEADER: dict[str, tuple[type, bool]] = {
-    "appendid": (str, False),
-    "attempt": (int, False),
-    "expectedversion": (int, True),
-    "fence": (int, True),
-    "replyto": (str, True),
-    "source": (str, False),
-    "agent": (str, True),
-    "worker": (str, True),
-    "dataencoding": (str, True),
-    "start": (dict, True),
-    "events": (list, False),
-    "format": (int, False),
-}
-_EVENT: dict[str, tuple[type, bool]] = {
-    "id": (str, False),
-    "type": (str, False),
-    "schemaversion": (int, False),
-    "size": (int, False),
-    "time": (str, True),
-    "tokens": (int, True),
-    "correlationid": (str, True),
-    "causationid": (str, True),
-    "traceparent": (str, True),
-}
+class _Fields(NamedTuple):
+    kinds: dict[str, type]  # bool is not an int here
+    required: frozenset[str]
+
+
+_HEADER = _Fields(
+    {
+        "format": int,
+        "appendid": str,
+        "attempt": int,
+        "expectedversion": int,
+        "fence": int,
+        "replyto": str,
+        "source": str,
+        "agent": str,
+        "worker": str,
+        "dataencoding": str,
+        "start": dict,
+        "events": list,
+    },
+    frozenset({"format", "appendid", "attempt", "source", "events"}),
+)
+_EVENT = _Fields(
+    {
+        "id": str,
+        "type": str,
+        "schemaversion": int,
+        "size": int,
+        "time": str,
+        "tokens": int,
+        "correlationid": str,
+        "causationid": str,
+        "traceparent": str,
+    },
+    frozenset({"id", "type", "schemaversion", "size"}),
+)
 _MAX_TEXT = 2_048  # characters of every attribute, so that an envelope has a bounded size
 _MAX_INTEGER = 2**53
 
@@ -189,10 +197,10 @@ def _event(path: str, item: Any, blobs: bytes, at: int) -> tuple[NewEvent, int]:
     if type(item) is not dict:
         raise RequestError(path, "is not an object")
     _check(path, item, _EVENT)
+    get = item.get
     end = at + item["size"]
     if end > len(blobs):
         raise RequestError(f"{path}.size", "goes beyond the end of the record")
-    get = item.get
     return NewEvent(
         item["id"],
         item["type"],
@@ -206,23 +214,22 @@ def _event(path: str, item: Any, blobs: bytes, at: int) -> tuple[NewEvent, int]:
     ), end
 
 
-def _check(path: str, item: dict[str, Any], fields: dict[str, tuple[type, bool]]) -> None:
-    found = 0
-    for name, (kind, optional) in fields.items():
-        if name not in item:
-            if not optional:
-                raise RequestError(f"{path}.{name}", "is missing")
-            continue
-        found += 1
-        value = item[name]
+def _check(path: str, item: dict[str, Any], fields: _Fields) -> None:
+    missing = fields.required
+    for name, value in item.items():
+        kind = fields.kinds.get(name)
+        if kind is None:
+            raise RequestError(path, "has a field that this format does not know")
         if type(value) is not kind:
             raise RequestError(f"{path}.{name}", f"is not {_WORD[kind]}")
-        if isinstance(value, str) and not 1 <= len(value) <= _MAX_TEXT:
-            raise RequestError(f"{path}.{name}", f"must have 1 to {_MAX_TEXT} characters")
-        if isinstance(value, int) and not 0 <= value <= _MAX_INTEGER:
+        if kind is str:
+            if not 0 < len(value) <= _MAX_TEXT:
+                raise RequestError(f"{path}.{name}", f"must have 1 to {_MAX_TEXT} characters")
+        elif kind is int and not 0 <= value <= _MAX_INTEGER:
             raise RequestError(f"{path}.{name}", "is not between 0 and 2**53")
-    if found != len(item):
-        raise RequestError(path, "has a field that this format does not know")
+    if not item.keys() >= missing:
+        first = min(missing - item.keys())
+        raise RequestError(f"{path}.{first}", "is missing")
 
 
 _WORD: dict[type, str] = {

@@ -1,0 +1,1 @@
+"""What agentjournal reaches, each figure beside its raw yardstick in the same round."""

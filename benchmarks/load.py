@@ -1,0 +1,100 @@
+"""What the benchmarks write: messages of about 600 bytes, over many sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+
+import agentjournal
+from agentjournal.ids import Partition, stream_id
+from agentjournal.kafka_options import client_options
+from agentjournal.kafka_producers import abandon_producer, new_producer
+from agentjournal.outgoing import outgoing
+from agentjournal.partitions import PARTITIONS, partition_of
+from agentjournal.requests import Request
+from agentjournal.settings import Settings
+
+SESSIONS = 200
+_TEXT = "The order 4711 was shipped on 2026-03-01 to the address that you gave us. " * 7
+_BATCH_BYTES = 900_000
+
+Record = tuple[bytes, bytes]
+
+
+def message() -> agentjournal.MessageAdded:
+    """Return a message whose data has about 600 bytes."""
+    return agentjournal.MessageAdded(role="user", content=_TEXT + secrets.token_hex(8))
+
+
+def requests(count: int, events: int) -> dict[Partition, list[Record]]:
+    """Return `count` requests of `events` events each, by partition, as key and value."""
+    streams = [stream_id("session", "default", f"bench-{n}") for n in range(SESSIONS)]
+    made: dict[Partition, list[Record]] = {Partition(p): [] for p in range(PARTITIONS)}
+    for number in range(count):
+        stream = streams[number % SESSIONS]
+        request = Request(
+            append_id=secrets.token_hex(16),
+            events=outgoing("session", [message() for _ in range(events)], None),
+            source="/default/bench",
+            attempt=1,
+            reply_to="bench.receipts",
+            agent="bench",
+        )
+        made[partition_of(stream.encode())].append((stream.encode(), request.encoded()))
+    return made
+
+
+async def fill(settings: Settings, topic: str, records: dict[Partition, list[Record]]) -> None:
+    """Write records into a topic, each into its partition."""
+    producer = await new_producer(settings, max_batch_size=1_000_000)
+    try:
+        for partition, waiting in records.items():
+            left = list(reversed(waiting))
+            while left:
+                batch, used = producer.create_batch(), 0
+                while left and used < _BATCH_BYTES:
+                    key, value = left.pop()
+                    batch.append(key=key, value=value, timestamp=None)
+                    used += len(value)
+                batch.close()
+                await (await producer.send_batch(batch, topic, partition=partition))
+    finally:
+        await abandon_producer(producer)
+
+
+async def ends(settings: Settings, topic: str) -> int:
+    """Return how many records a topic holds."""
+    async with Counter(settings, topic) as counter:
+        return await counter.count()
+
+
+class Counter:
+    """Counts the records of a topic on one connection."""
+
+    def __init__(self, settings: Settings, topic: str) -> None:
+        self._consumer = AIOKafkaConsumer(**client_options(settings))
+        self._tps = [TopicPartition(topic, p) for p in range(PARTITIONS)]
+
+    async def __aenter__(self) -> Counter:
+        await self._consumer.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._consumer.stop()
+
+    async def count(self) -> int:
+        """Return the number of records now."""
+        return sum((await self._consumer.end_offsets(self._tps)).values())
+
+    async def reached(self, wanted: int, *, pause_s: float = 0.02) -> None:
+        """Return once the topic holds at least `wanted` records."""
+        while await self.count() < wanted:
+            await asyncio.sleep(pause_s)
+
+
+def flatten(records: dict[Partition, list[Record]]) -> Sequence[tuple[Partition, Record]]:
+    """Return all records with their partitions."""
+    return [(p, record) for p, batch in records.items() for record in batch]

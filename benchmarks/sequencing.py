@@ -1,0 +1,84 @@
+"""How fast the sequencer empties a full log, and how fast it comes back after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+
+from agentjournal.settings import Settings
+from benchmarks.load import Counter, Record, fill, requests
+from benchmarks.relay import make_topic, relay_seconds
+from consumers.roles import run_sequencer
+from consumers.sequencer import SequencerOptions
+
+SINGLES, BATCHES, EVENTS_A_BATCH = 30_000, 3_000, 20
+RECOVERED = 100_000
+
+Figures = Mapping[str, tuple[float, str]]
+
+
+async def drain(settings: Settings) -> Figures:
+    """1 event a request, beside a relay of records of the same size."""
+    return await _drain(settings, "sequencer.drain", SINGLES, 1)
+
+
+async def drain20(settings: Settings) -> Figures:
+    """20 events a request, beside a relay of as many records of one event's size."""
+    return await _drain(settings, "sequencer.drain20", BATCHES, EVENTS_A_BATCH)
+
+
+async def _drain(settings: Settings, name: str, count: int, events: int) -> Figures:
+    await fill(settings, settings.appends, requests(count, events))
+    took = await _sequenced_s(settings, count * events)
+    raw = f"{settings.topic_prefix}raw"
+    await make_topic(settings, raw)
+    await fill(settings, raw, requests(count * events, 1))
+    yardstick = await relay_seconds(settings, raw, count * events)
+    total = count * events
+    return {name: (total / took, "events/s"), f"{name}.raw": (total / yardstick, "records/s")}
+
+
+async def _sequenced_s(settings: Settings, events: int) -> float:
+    stop = asyncio.Event()
+    async with Counter(settings, settings.events) as counter:
+        began = time.perf_counter()
+        task = asyncio.create_task(run_sequencer(settings, stop))
+        await counter.reached(events)
+        took = time.perf_counter() - began
+    stop.set()
+    await task
+    return took
+
+
+async def recover(settings: Settings) -> Figures:
+    """Take over after a crash with 100,000 events beyond the checkpoint, until all are met again."""
+    records: dict[int, list[Record]] = requests(RECOVERED // EVENTS_A_BATCH, EVENTS_A_BATCH)  # type: ignore[assignment]
+    await fill(settings, settings.appends, records)  # type: ignore[arg-type]
+    never = SequencerOptions(save_every_s=1e9, save_every_appends=10**9)
+    async with Counter(settings, settings.events) as counter:
+        stop = asyncio.Event()
+        task = asyncio.create_task(run_sequencer(settings, stop, options=never))
+        await counter.reached(RECOVERED)
+        task.cancel()  # as a crash: nothing was saved
+        await asyncio.gather(task, return_exceptions=True)
+        stop, met = asyncio.Event(), asyncio.Event()
+        last = records[max(records, key=lambda p: len(records[p]))]
+        del last
+        began = time.perf_counter()
+        saves = SequencerOptions(save_every_s=1e9, save_every_appends=RECOVERED // EVENTS_A_BATCH - 1)
+        task = asyncio.create_task(
+            run_sequencer(settings, stop, options=saves, fault=lambda p: _saved(p, met))
+        )
+        await met.wait()
+        took = time.perf_counter() - began
+        stop.set()
+        await task
+        if await counter.count() != RECOVERED:
+            raise RuntimeError("recovery wrote something that the log had already")
+    return {"recover.100k": (took, "s")}
+
+
+def _saved(point: str, met: asyncio.Event) -> None:
+    if point == "saved":
+        met.set()
