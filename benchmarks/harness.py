@@ -73,8 +73,10 @@ async def fresh_settings(settings: Settings, prefix: str) -> Settings:
 
 
 @asynccontextmanager
-async def role_process(settings: Settings, *roles: str) -> AsyncIterator[int]:
-    """Run roles in a process of their own; yield its pid."""
+async def role_process(
+    settings: Settings, *roles: str, arguments: Sequence[str] = ()
+) -> AsyncIterator[int]:
+    """Run roles in a process of their own, or Python with other `arguments`; yield its pid."""
     environment = os.environ | {
         "AGENTJOURNAL_KAFKA": settings.kafka,
         "AGENTJOURNAL_POSTGRES": settings.postgres,
@@ -82,7 +84,7 @@ async def role_process(settings: Settings, *roles: str) -> AsyncIterator[int]:
         "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
     }
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "consumers", *roles,
+        sys.executable, *(arguments or ("-m", "consumers", *roles)),
         env=environment, stderr=asyncio.subprocess.DEVNULL,
         cwd=Path(__file__).resolve().parents[1],
     )  # fmt: skip
@@ -106,7 +108,5 @@ def report(rows: Sequence[Row]) -> None:
     for row in rows:
         table.add_row(row.name, f"{row.value:,.3f}", row.unit, str(row.n))
     Console(width=100).print(table)
-    listed = [
-        {"name": r.name, "value": r.value, "unit": r.unit, "n": r.n} for r in rows
-    ]
+    listed = [{"name": r.name, "value": r.value, "unit": r.unit, "n": r.n} for r in rows]
     RESULTS.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")

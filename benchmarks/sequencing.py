@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import time
 from collections.abc import Mapping
 
 from agentjournal.settings import Settings
-from benchmarks.load import Counter, Record, fill, requests
+from benchmarks.harness import role_process
+from benchmarks.load import Counter, fill, requests
 from benchmarks.relay import make_topic, relay_seconds
 from consumers.roles import run_sequencer
 from consumers.sequencer import SequencerOptions
@@ -53,22 +56,19 @@ async def _sequenced_s(settings: Settings, events: int) -> float:
 
 async def recover(settings: Settings) -> Figures:
     """Take over after a crash with 100,000 events beyond the checkpoint, until all are met again."""
-    records: dict[int, list[Record]] = requests(RECOVERED // EVENTS_A_BATCH, EVENTS_A_BATCH)  # type: ignore[assignment]
-    await fill(settings, settings.appends, records)  # type: ignore[arg-type]
-    never = SequencerOptions(save_every_s=1e9, save_every_appends=10**9)
+    records = requests(RECOVERED // EVENTS_A_BATCH, EVENTS_A_BATCH)
+    await fill(settings, settings.appends, records)
     async with Counter(settings, settings.events) as counter:
-        stop = asyncio.Event()
-        task = asyncio.create_task(run_sequencer(settings, stop, options=never))
-        await counter.reached(RECOVERED)
-        task.cancel()  # as a crash: nothing was saved
-        await asyncio.gather(task, return_exceptions=True)
+        async with role_process(settings, "sequencer", arguments=NEVER_SAVES) as crashed:
+            await counter.reached(RECOVERED)
+            os.kill(crashed, signal.SIGKILL)
         stop, met = asyncio.Event(), asyncio.Event()
-        last = records[max(records, key=lambda p: len(records[p]))]
-        del last
+        options = SequencerOptions(
+            save_every_s=1e9, save_every_appends=RECOVERED // EVENTS_A_BATCH - 1
+        )
         began = time.perf_counter()
-        saves = SequencerOptions(save_every_s=1e9, save_every_appends=RECOVERED // EVENTS_A_BATCH - 1)
         task = asyncio.create_task(
-            run_sequencer(settings, stop, options=saves, fault=lambda p: _saved(p, met))
+            run_sequencer(settings, stop, options=options, fault=lambda p: _saved(p, met))
         )
         await met.wait()
         took = time.perf_counter() - began
@@ -77,6 +77,17 @@ async def recover(settings: Settings) -> Figures:
         if await counter.count() != RECOVERED:
             raise RuntimeError("recovery wrote something that the log had already")
     return {"recover.100k": (took, "s")}
+
+
+# A sequencer that acknowledges and never saves: everything is beyond its checkpoint.
+NEVER_SAVES = (
+    "-c",
+    "import asyncio; from agentjournal.settings import find_settings; "
+    "from consumers.roles import run_sequencer; "
+    "from consumers.sequencer import SequencerOptions; "
+    "asyncio.run(run_sequencer(find_settings(), asyncio.Event(), "
+    "options=SequencerOptions(save_every_s=1e9, save_every_appends=10**9)))",
+)
 
 
 def _saved(point: str, met: asyncio.Event) -> None:

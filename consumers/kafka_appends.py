@@ -17,6 +17,8 @@ from streams.decide import Input
 from streams.ports import Bounds, OutageError
 
 LOG_APPEND_TIME = 1
+# One fetch is in flight per broker: a long wait at the end of one partition holds up the next.
+SHORT_WAIT_MS = 20
 _READ_TIMEOUT_S = 15.0
 _FETCH_BYTES = 1_100_000  # a partition and poll; above the largest request
 
@@ -28,11 +30,12 @@ class KafkaAppends:
         self._topic = settings.appends
         self._options = client_options(settings)
         self._consumer = self._new_consumer()
-        self._single = self._new_consumer()
+        self._single = self._new_consumer(fetch_max_wait_ms=SHORT_WAIT_MS)
 
-    def _new_consumer(self) -> AIOKafkaConsumer:
+    def _new_consumer(self, **more: int) -> AIOKafkaConsumer:
         return AIOKafkaConsumer(
             **self._options,
+            **more,
             auto_offset_reset="none",
             enable_auto_commit=False,
             max_partition_fetch_bytes=_FETCH_BYTES,

@@ -18,7 +18,7 @@ from agentjournal.kafka_options import client_options
 from agentjournal.kafka_producers import abandon_producer, new_producer
 from agentjournal.receipts import Refusal
 from agentjournal.settings import Settings
-from consumers.kafka_appends import bounds_of, record_at
+from consumers.kafka_appends import SHORT_WAIT_MS, bounds_of, record_at
 from streams.decide import Input
 from streams.partition_fold import Stored
 from streams.ports import Bounds, EmissionUnknownError, OutageError
@@ -41,6 +41,7 @@ class KafkaEvents:
             auto_offset_reset="none",
             enable_auto_commit=False,
             max_partition_fetch_bytes=4_000_000,
+            fetch_max_wait_ms=SHORT_WAIT_MS,
         )
         self._producer: AIOKafkaProducer | None = None
         self._dead_producer: AIOKafkaProducer | None = None

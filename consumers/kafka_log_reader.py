@@ -13,7 +13,7 @@ from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
-from consumers.kafka_appends import bounds_of, record_at
+from consumers.kafka_appends import SHORT_WAIT_MS, bounds_of, record_at
 from projections.whole_batches import WholeBatches
 from streams.ports import OutageError
 
@@ -26,12 +26,13 @@ class KafkaLogReader:
         self._options = client_options(settings)
         self._most = most_records
         self._consumer = self._new_consumer()
-        self._single = self._new_consumer()
+        self._single = self._new_consumer(fetch_max_wait_ms=SHORT_WAIT_MS)
         self._batches: dict[Partition, WholeBatches] = {}
 
-    def _new_consumer(self) -> AIOKafkaConsumer:
+    def _new_consumer(self, **more: int) -> AIOKafkaConsumer:
         return AIOKafkaConsumer(
             **self._options,
+            **more,
             auto_offset_reset="none",
             enable_auto_commit=False,
             max_partition_fetch_bytes=2_200_000,
