@@ -1,0 +1,74 @@
+# The project's commands; `make` alone lists them.
+
+SHELL := bash
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+INSTALLED_313 := .venv-313/.installed
+PROJECTS := pyproject.toml server/pyproject.toml constraints.txt
+
+# The fast parts first. All of them run, whatever fails: one run shows all there is to mend.
+PARTS := lint types test-unit test-contract test-integration test-crash test-e2e test-wheels test-313
+
+.PHONY: help setup lint types test test-fast $(filter test-%,$(PARTS)) bench demo down clean constraints
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(INSTALLED) ## make .venv with everything in it; does nothing when nothing changed
+
+$(INSTALLED): $(PROJECTS)
+	@.ci/environment .venv dev
+	@touch $@
+
+$(INSTALLED_313): $(PROJECTS)
+	@PYTHON="$$(.ci/find-python 3.13)" .ci/environment .venv-313 test
+	@touch $@
+
+constraints: ## resolve the versions in constraints.txt anew
+	@.ci/resolve
+
+lint: setup ## style, formatting, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: setup ## mypy and pyright, both strict
+	$(BIN)/mypy
+	$(BIN)/pyright
+
+test: setup ## everything; says what each part took
+	@.ci/parts $(PARTS)
+
+test-fast: lint test-unit ## what to run before every commit
+
+test-unit test-contract test-integration test-crash: test-%: setup ## one ring of the tests
+	$(BIN)/pytest tests/$*
+
+test-e2e: setup ## the command line, the demo and the containers' settings, as a user has them
+	$(BIN)/pytest tests/e2e --ignore=tests/e2e/test_wheels.py
+
+test-wheels: setup ## both wheels, built and installed
+	$(BIN)/pytest tests/e2e/test_wheels.py
+
+test-313: ## the unit tests on Python 3.13, where there is one
+	@if .ci/find-python 3.13 >/dev/null 2>&1; then \
+	  $(MAKE) $(INSTALLED_313) && .venv-313/bin/python -m pytest tests/unit; \
+	else \
+	  echo "skipped: there is no Python 3.13 on this machine"; \
+	fi
+
+bench: setup ## measure, and print a table
+	$(BIN)/python -m benchmarks
+
+demo: setup ## an agent is killed and goes on; FILES="a.json b.json" are imported as well
+	@$(BIN)/python -m examples.demo $(FILES)
+
+down: ## stop the local stack; its data stays in .agentjournal/
+	@if [ -x $(BIN)/agentjournal ]; then $(BIN)/agentjournal down; fi
+
+clean: down ## remove what was made here; the stack's data stays in .agentjournal/
+	rm -rf .venv .venv-313 dist build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
