@@ -38,7 +38,7 @@ class HandoffRequested(Event):
         description="delegate: in a child session of its own; transfer: in the same conversation"
     )
     to_agent: Id
-    child_session_id: Id | None = Field(None, description="of a delegate")
+    child_session_id: Id | None = Field(default=None, description="of a delegate")
     task: Text = Field(description="what is to be done")
     context: list[Any] = Field(default_factory=list[Any], description="what it needs to know")
     constraints: Constraints = Field(default_factory=Constraints, description="what it may use")
@@ -59,8 +59,8 @@ class HandoffCompleted(Event):
 
     handoff_id: Id
     summary: Text
-    data: Any = Field(None, description="the structured result")
-    usage: Any = Field(None, description="what it used")
+    data: Any = Field(default=None, description="the structured result")
+    usage: Any = Field(default=None, description="what it used")
 
 
 class HandoffFailed(Event):
@@ -79,11 +79,13 @@ class ApprovalRequested(Event):
 
     approval_id: Id
     question: Text
-    call_id: Id | None = Field(None, description="the tool call that waits for it")
-    arguments_digest: Id | None = Field(None, description="a grant holds for these arguments only")
+    call_id: Id | None = Field(default=None, description="the tool call that waits for it")
+    arguments_digest: Id | None = Field(
+        default=None, description="a grant holds for these arguments only"
+    )
     choices: list[Text] | None = None
     expires_at: Time | None = None
-    requested_of: Id | None = Field(None, description="who should answer")
+    requested_of: Id | None = Field(default=None, description="who should answer")
 
 
 class ApprovalGranted(Event):
@@ -95,7 +97,7 @@ class ApprovalGranted(Event):
     by: Id
     comment: Text | None = None
     edited_arguments_text: Text | None = Field(
-        None, description="the arguments that are allowed in place of those asked about"
+        default=None, description="the arguments that are allowed in place of those asked about"
     )
 
 
@@ -124,7 +126,9 @@ class InputRequested(Event):
 
     input_id: Id
     question: Text
-    answer_schema: Any = Field(None, alias="schema", description="JSON schema of the answer")
+    answer_schema: Any = Field(
+        default=None, alias="schema", description="JSON schema of the answer"
+    )
 
 
 class InputProvided(Event):

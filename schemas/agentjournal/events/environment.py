@@ -17,10 +17,10 @@ class EnvironmentChanged(Event):
 
     cwd: Text | None = None
     variables: dict[str, Text] | None = Field(
-        None, description="name → digest, or the value where that is allowed by name"
+        default=None, description="name → digest, or the value where that is allowed by name"
     )
-    unset: list[Text] | None = Field(None, description="names of variables that are gone")
-    packages: dict[str, Text] | None = Field(None, description="name → version")
+    unset: list[Text] | None = Field(default=None, description="names of variables that are gone")
+    packages: dict[str, Text] | None = Field(default=None, description="name → version")
     branch: Text | None = None
     commit: Text | None = None
 
@@ -32,11 +32,11 @@ class FileChanged(Event):
 
     path: Text
     reason: Literal["create", "edit", "delete", "revert"]
-    before_digest: Id | None = Field(None, description="of the content before")
-    after_digest: Id | None = Field(None, description="of the content afterwards")
-    artifact: Id | None = Field(None, description="the file's content afterwards")
+    before_digest: Id | None = Field(default=None, description="of the content before")
+    after_digest: Id | None = Field(default=None, description="of the content afterwards")
+    artifact: Id | None = Field(default=None, description="the file's content afterwards")
     diff: Text | None = None
-    call_id: Id | None = Field(None, description="the tool call that did it")
+    call_id: Id | None = Field(default=None, description="the tool call that did it")
 
 
 class ArtifactSaved(Event):
@@ -61,7 +61,7 @@ class ProcessStarted(Event):
     command: Text
     cwd: Text
     ports: list[Count] | None = None
-    environment_names: list[Text] | None = Field(None, description="names, never values")
+    environment_names: list[Text] | None = Field(default=None, description="names, never values")
 
 
 class ProcessEnded(Event):
@@ -82,7 +82,7 @@ class SnapshotTaken(Event):
     snapshot_id: Id
     kind: Literal["files", "process", "provider"]
     artifact: Id | None = None
-    reference: Text | None = Field(None, description="of the provider that keeps it")
+    reference: Text | None = Field(default=None, description="of the provider that keeps it")
     size: Count = Field(description="bytes")
 
 

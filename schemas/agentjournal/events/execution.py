@@ -29,7 +29,7 @@ class NoteSet(Event):
 
     key: Id
     value: Any
-    ttl_s: Span | None = Field(None, description="time after which it is forgotten")
+    ttl_s: Span | None = Field(default=None, description="time after which it is forgotten")
 
 
 class NoteDeleted(Event):

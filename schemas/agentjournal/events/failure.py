@@ -13,7 +13,7 @@ from agentjournal.events.fields import Id, Integer, Text
 class Failure(Record):
     """Why a turn, a step or a handoff failed."""
 
-    type: Id = Field("error", description="a class of errors, like timeout")
+    type: Id = Field(default="error", description="a class of errors, like timeout")
     message: Text
     code: Text | None = None
     retryable: bool | None = None

@@ -45,7 +45,7 @@ class FactLearned(Event):
     confidence: Share
     valid_from: Time
     valid_to: Time | None = None
-    supersedes: Id | None = Field(None, description="the fact that it was meant to replace")
+    supersedes: Id | None = Field(default=None, description="the fact that it was meant to replace")
     extractor: Extractor
 
 

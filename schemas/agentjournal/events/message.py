@@ -22,10 +22,12 @@ class MessageAdded(Event):
     message_id: Id = Field(default_factory=new_event_id)
     role: Role
     parts: list[Part] = Field(description="text, reasoning, tool calls, media, in their order")
-    name: Id | None = Field(None, description="of the speaker, where a role has more than one")
-    model_call_id: Id | None = Field(None, description="the model call that made it")
+    name: Id | None = Field(
+        default=None, description="of the speaker, where a role has more than one"
+    )
+    model_call_id: Id | None = Field(default=None, description="the model call that made it")
     status: Literal["complete", "incomplete"] = Field(
-        "complete", description="incomplete: the model was cut off"
+        default="complete", description="incomplete: the model was cut off"
     )
 
     if TYPE_CHECKING:  # says what the constructor takes besides the fields
@@ -101,4 +103,4 @@ class ConversationCompacted(Event):
     tokens_before: Count
     tokens_after: Count
     summarised_by: Id = Field(description="the model or method that wrote the summary")
-    forced: bool = Field(False, description="done although it lost something")
+    forced: bool = Field(default=False, description="done although it lost something")

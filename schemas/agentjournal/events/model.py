@@ -36,18 +36,20 @@ class ModelCalled(Event):
     model_call_id: Id = Field(default_factory=new_event_id)
     provider: Id = Field(description="like openai")
     request_model: Id = Field(description="the model that was asked for")
-    response_model: Id | None = Field(None, description="the model that answered")
-    response_id: Id | None = Field(None, description="the provider's id of the answer")
+    response_model: Id | None = Field(default=None, description="the model that answered")
+    response_id: Id | None = Field(default=None, description="the provider's id of the answer")
     input_tokens: Count = Field(description="cached ones included")
-    cache_read_input_tokens: Count | None = Field(None, description="part of input_tokens")
-    cache_creation_input_tokens: Count | None = Field(None, description="part of input_tokens")
+    cache_read_input_tokens: Count | None = Field(default=None, description="part of input_tokens")
+    cache_creation_input_tokens: Count | None = Field(
+        default=None, description="part of input_tokens"
+    )
     output_tokens: Count
-    reasoning_output_tokens: Count | None = Field(None, description="part of output_tokens")
+    reasoning_output_tokens: Count | None = Field(default=None, description="part of output_tokens")
     cost: Cost | None = None
     duration_ms: Span
     time_to_first_chunk_ms: Span | None = None
-    finish_reason: Id | None = Field(None, description="as the provider says it")
+    finish_reason: Id | None = Field(default=None, description="as the provider says it")
     status: Literal["completed", "failed", "cancelled"] = "completed"
     error: ModelFailure | None = None
     attempt: Ordinal = 1
-    window: CalledWindow | None = Field(None, description="what the model was shown")
+    window: CalledWindow | None = Field(default=None, description="what the model was shown")

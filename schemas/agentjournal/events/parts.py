@@ -24,8 +24,12 @@ class ReasoningPart(Record):
     text: Text | None = None
     summary: Text | None = None
     id: Id | None = None
-    signature: Text | None = Field(None, description="the provider's proof, sent back as it is")
-    encrypted: Text | None = Field(None, description="what the provider hides, sent back as it is")
+    signature: Text | None = Field(
+        default=None, description="the provider's proof, sent back as it is"
+    )
+    encrypted: Text | None = Field(
+        default=None, description="what the provider hides, sent back as it is"
+    )
     provider: Id
 
 
@@ -42,11 +46,11 @@ class _MediaPart(Record):
     one_of: ClassVar[tuple[str, ...]] = ("artifact", "uri", "file_id")
 
     media_type: Id
-    artifact: Id | None = Field(None, description="in the artifact store")
+    artifact: Id | None = Field(default=None, description="in the artifact store")
     uri: Text | None = None
-    file_id: Id | None = Field(None, description="at the provider")
-    size: Count | None = Field(None, description="bytes")
-    alt: Text | None = Field(None, description="what it shows, in words")
+    file_id: Id | None = Field(default=None, description="at the provider")
+    size: Count | None = Field(default=None, description="bytes")
+    alt: Text | None = Field(default=None, description="what it shows, in words")
 
 
 class ImagePart(_MediaPart):

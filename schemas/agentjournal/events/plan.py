@@ -33,9 +33,11 @@ class PlannedStep(Record):
     depends_on: list[Id] = Field(
         default_factory=list[str], description="steps that must be completed before"
     )
-    effect: Effect = Field("external", description="whether it may be run again: external may not")
+    effect: Effect = Field(
+        default="external", description="whether it may be run again: external may not"
+    )
     retry: Retry | None = None
-    compensation: Any = Field(None, description="what undoes it")
+    compensation: Any = Field(default=None, description="what undoes it")
 
 
 class PlanCreated(Event):
@@ -79,7 +81,9 @@ class _StepEvent(Event):
     plan_id: Id
     step_id: Id
     attempt: Ordinal = 1
-    attempt_group: Ordinal = Field(1, description="a recorded failure begins the next group")
+    attempt_group: Ordinal = Field(
+        default=1, description="a recorded failure begins the next group"
+    )
 
 
 class StepStarted(_StepEvent):
@@ -105,7 +109,7 @@ class StepFailed(_StepEvent):
     type: ClassVar[str] = "step.failed"
 
     error: Failure
-    retry_at: Time | None = Field(None, description="when a worker should try again")
+    retry_at: Time | None = Field(default=None, description="when a worker should try again")
 
 
 class StepSkipped(_StepEvent):
@@ -121,7 +125,7 @@ class StepRolledBack(_StepEvent):
 
     type: ClassVar[str] = "step.rolled_back"
 
-    by_step: Id | None = Field(None, description="the step that undid it")
+    by_step: Id | None = Field(default=None, description="the step that undid it")
 
 
 class StepSettled(_StepEvent):
@@ -130,7 +134,7 @@ class StepSettled(_StepEvent):
     type: ClassVar[str] = "step.settled"
 
     outcome: Literal["completed", "failed"]
-    output: Output | None = Field(None, description="text or parts")
+    output: Output | None = Field(default=None, description="text or parts")
     error: Failure | None = None
     settled_by: SettledBy
-    evidence: Any = Field(None, description="why this is the outcome")
+    evidence: Any = Field(default=None, description="why this is the outcome")

@@ -32,17 +32,19 @@ class SessionStarted(Event):
 
     type: ClassVar[str] = "session.started"
 
-    user: Id | None = Field(None, description="whom the session belongs to")
+    user: Id | None = Field(default=None, description="whom the session belongs to")
     agent: Id = Field(description="name of the program that works on it")
     title: Text | None = None
     labels: dict[str, Any] = Field(default_factory=dict, description="whatever helps to find it")
     entities: list[Entity] = Field(
         default_factory=list[Entity], description="whose memory it reads and adds to"
     )
-    task_id: Id | None = Field(None, description="the work that outlives the session")
-    parent: Parent | None = Field(None, description="the session that it comes from")
-    ttl_s: Span | None = Field(None, description="idle time after which the session expires")
-    app_version: Id | None = Field(None, description="of the program")
+    task_id: Id | None = Field(default=None, description="the work that outlives the session")
+    parent: Parent | None = Field(default=None, description="the session that it comes from")
+    ttl_s: Span | None = Field(
+        default=None, description="idle time after which the session expires"
+    )
+    app_version: Id | None = Field(default=None, description="of the program")
 
 
 class SessionUpdated(Event):
@@ -51,8 +53,8 @@ class SessionUpdated(Event):
     type: ClassVar[str] = "session.updated"
 
     title: Text | None = None
-    labels: dict[str, Any] | None = Field(None, description="replaces all labels")
-    entities: list[Entity] | None = Field(None, description="replaces all entities")
+    labels: dict[str, Any] | None = Field(default=None, description="replaces all labels")
+    entities: list[Entity] | None = Field(default=None, description="replaces all entities")
 
 
 class SessionEnded(Event):
@@ -109,4 +111,4 @@ class TurnEnded(Event):
     turn_id: Id
     reason: Literal["completed", "interrupted", "failed", "waiting", "limit"]
     error: Failure | None = None
-    resume_at: Time | None = Field(None, description="when a worker should go on")
+    resume_at: Time | None = Field(default=None, description="when a worker should go on")

@@ -29,9 +29,9 @@ class ToolStarted(Event):
     attempt: Ordinal = 1
     lease_s: Span = Field(description="after it the outcome is unknown until it is settled")
     kind: Literal["function", "mcp", "provider"] = "function"
-    server: Id | None = Field(None, description="the MCP server that has the tool")
-    step_id: Id | None = Field(None, description="the step of a plan that it is for")
-    approval_id: Id | None = Field(None, description="the grant that allows it")
+    server: Id | None = Field(default=None, description="the MCP server that has the tool")
+    step_id: Id | None = Field(default=None, description="the step of a plan that it is for")
+    approval_id: Id | None = Field(default=None, description="the grant that allows it")
 
 
 class ToolCompleted(Event):
@@ -42,9 +42,9 @@ class ToolCompleted(Event):
     call_id: Id
     attempt: Ordinal = 1
     output: Output = Field(description="text or parts: what the model sees")
-    result: Any = Field(None, description="the structured result")
+    result: Any = Field(default=None, description="the structured result")
     duration_ms: Span
-    cached_from: Id | None = Field(None, description="the call whose result this is")
+    cached_from: Id | None = Field(default=None, description="the call whose result this is")
 
 
 class ToolFailed(Event):
@@ -55,7 +55,7 @@ class ToolFailed(Event):
     call_id: Id
     attempt: Ordinal = 1
     error: ToolFailure
-    output: Output | None = Field(None, description="text or parts: what the model sees")
+    output: Output | None = Field(default=None, description="text or parts: what the model sees")
 
 
 class ToolSettled(Event):
@@ -68,4 +68,4 @@ class ToolSettled(Event):
     output: Output | None = None
     error: ToolFailure | None = None
     settled_by: SettledBy
-    evidence: Any = Field(None, description="why this is the outcome")
+    evidence: Any = Field(default=None, description="why this is the outcome")
