@@ -7,7 +7,7 @@ import sys
 import typer
 
 from agentjournal.errors import AgentJournalError
-from commands import stack
+from commands import init, running, sessions, show, stack
 
 app = typer.Typer(
     name="agentjournal",
@@ -15,7 +15,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for module in (stack,):
+for module in (stack, init, running, sessions, show):
     app.add_typer(module.commands)
 
 
