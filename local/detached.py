@@ -21,7 +21,7 @@ from local.program import STOP_S
 from local.records import SUPERVISOR, living
 from local.roles import python_path
 
-START_S = 240.0  # the first start fetches 44 MB
+START_S = 300.0  # the first start fetches 44 MB
 END_S = 3 * STOP_S  # roles, then servers, then some air
 RECORD_S = 5.0  # a supervisor that just took the lock has not told its pid yet
 POLL_S = 0.05
@@ -48,38 +48,52 @@ def start_detached(
     HomeUnusable, StartFailed.
     """
     opened = open_home(home)
-    log = _Progress(opened, say)
+    progress = _Progress(opened, say)
     started = None if is_supervised(opened) else _spawn(opened, command(opened.path))
+    try:
+        _await_ready(opened, started, progress, timeout_s)
+    except BaseException:
+        if started is not None:
+            started.terminate()
+        raise
+
+
+def _await_ready(
+    home: Home, started: subprocess.Popen[bytes] | None, progress: _Progress, timeout_s: float
+) -> None:
     deadline = time.monotonic() + timeout_s
-    while (record := living(opened, SUPERVISOR)) is None or not record.ready:
-        ended = started is not None and started.poll() is not None
-        log.show()
-        if ended and not is_supervised(opened):
-            raise StartFailed(log.last_word)
+    while (record := living(home, SUPERVISOR)) is None or not record.ready:
+        has_ended = started is None or started.poll() is not None
+        progress.show()
+        if has_ended and not is_supervised(home):
+            raise progress.failure("the supervisor ended before everything ran")
         if time.monotonic() > deadline:
-            if started is not None:
-                started.terminate()
-            raise StartFailed(
-                f"the stack is not ready after {timeout_s:g} s: {log.last_word}. "
-                f"Its log is {opened.log(SUPERVISOR)}"
-            )
+            raise progress.failure(f"the stack is not ready after {timeout_s:g} s")
         time.sleep(POLL_S)
-    log.show()
+    progress.show()
 
 
 class _Progress:
     """What a supervisor writes into its log while it starts."""
 
     def __init__(self, home: Home, say: Say) -> None:
-        self._log, self._say = Followed(home.log(SUPERVISOR), from_start=False), say
-        self.last_word = "its supervisor said nothing"
+        self._log, self._say = home.log(SUPERVISOR), say
+        self._followed = Followed(self._log, from_start=False)
+        self._last_line, self._error = "", ""
 
     def show(self) -> None:
-        for line in self._log.new_lines():
+        for line in self._followed.new_lines():
             found = LOG_LINE.match(line)
-            level, self.last_word = found.groups() if found else ("INFO", line)
-            if level != "ERROR":  # that one is raised
-                self._say(self.last_word)
+            level, self._last_line = found.groups() if found else ("", line)
+            if level == "ERROR":  # that one is raised
+                self._error = self._last_line
+            else:
+                self._say(self._last_line)
+
+    def failure(self, reason: str) -> StartFailed:
+        """Return the error that the supervisor told, else `reason` and the last that it said."""
+        last = f", after {self._last_line!r}" if self._last_line else ""
+        return StartFailed(self._error or f"{reason}{last}; its log is {self._log}")
 
 
 def stop_stack(home: Path, *, say: Say) -> bool:

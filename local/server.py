@@ -13,7 +13,7 @@ from local.ports import answers
 from local.program import Program
 
 POLL_S = 0.05
-READY_S = 60.0
+READY_S = 120.0
 TOLERATED_DEATHS = 2  # Postgres first waits for what a killed one has left
 
 

@@ -90,6 +90,7 @@ def _logging_to(home: Home, *, on_terminal: bool) -> Generator[None]:
     handlers[0].setFormatter(logging.Formatter(LOG_FORMAT))
     if on_terminal:
         handlers.append(logging.StreamHandler(sys.stdout))
+        handlers[1].addFilter(lambda record: record.levelno < logging.ERROR)  # those are raised
     root, own = logging.getLogger(), logging.getLogger("local")
     own.setLevel(logging.INFO)
     for handler in handlers:

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
+from agentjournal.errors import AgentJournalError
 from commands import stack
 from commands.app import main
 from local import supervise
@@ -31,7 +32,10 @@ def supervisor(home: Path) -> Sequence[str]:
 
 def run() -> None:
     if sys.argv[1] == SUPERVISE:
-        supervise.supervise(Path(sys.argv[2]), command=sleep)
+        try:
+            supervise.supervise(Path(sys.argv[2]), command=sleep)
+        except AgentJournalError:
+            sys.exit(1)
         return
     sleeping = partial(supervise.supervise, command=sleep)
     detached = partial(start_detached, command=supervisor)
