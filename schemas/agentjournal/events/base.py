@@ -24,8 +24,6 @@ class Record(BaseModel):
         strict=True,
         frozen=True,
         extra="allow",
-        validate_by_name=True,
-        validate_by_alias=True,
         json_schema_extra=_needs_one,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,14 +12,17 @@ from pydantic_core import ErrorDetails
 from agentjournal.codec import decode
 from agentjournal.errors import AppendRejected, as_json_path
 from agentjournal.events.base import Event
-from agentjournal.events.catalogue import EVENT_TYPES, is_custom
+from agentjournal.events.catalogue import BUILT_IN, EVENT_TYPES, is_custom
 from agentjournal.events.unknown import CustomEvent, UnknownEvent
 from agentjournal.events.wire import missing
 from agentjournal.upcasters import upcast
 
+_QUOTED = re.compile("'([^']*)'")
+
 # pydantic's kinds of errors in plain words; its own wording may change with a release.
 _WORDS = {
     "missing": "is missing",
+    "invalid_key": "is a name that is no text",
     "string_type": "is not text",
     "int_type": "is not a whole number",
     "bool_type": "is not true or false",
@@ -59,8 +63,9 @@ def decode_event(event_type: str, schema_version: int, raw: bytes) -> Event:
         kept = CustomEvent if is_custom(event_type) else UnknownEvent
         return kept(event_type, fields, schema_version=schema_version)
     event = _built(model, upcast(event_type, schema_version, fields, to=model.schema_version))
-    for path in missing(event):
-        raise AppendRejected(as_json_path(path), "is missing")
+    if event_type in BUILT_IN:  # a user's own model fills what its older events do not have
+        for path in missing(event):
+            raise AppendRejected(as_json_path(path), "is missing")
     return event
 
 
@@ -86,7 +91,7 @@ def _reason(error: ErrorDetails) -> str:
     kind, context = error["type"], error.get("ctx", {})
     match kind:
         case "literal_error":
-            return f"is not one of {context['expected']}"
+            return f"is not one of {', '.join(_QUOTED.findall(context['expected']))}"
         case "greater_than_equal":
             return f"is less than {context['ge']}"
         case "less_than_equal":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from calendar import isleap
-from math import isfinite
+from math import isnan
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
@@ -86,11 +86,14 @@ def _checked_currency(text: str) -> str:
 
 def _number(smallest: int, largest: int = MAX_INTEGER) -> PlainValidator:
     def checked(value: Any) -> int | float:
-        if type(value) not in {int, float} or not isfinite(value):
-            raise PydanticCustomError("number", "is not a finite number")
-        if not smallest <= value <= largest:
-            bounds = {"smallest": smallest, "largest": largest}
-            raise PydanticCustomError("range", "is not between {smallest} and {largest}", bounds)
+        if type(value) not in {int, float}:
+            raise PydanticCustomError("number", "is not a number")
+        if isnan(value):
+            raise PydanticCustomError("nan", "is not a number but NaN")
+        if value < smallest:
+            raise PydanticCustomError("small", "is less than {bound}", {"bound": smallest})
+        if value > largest:
+            raise PydanticCustomError("large", "is greater than {bound}", {"bound": largest})
         return value  # type: ignore[no-any-return]  # its type was just checked
 
     return PlainValidator(checked)

@@ -14,13 +14,14 @@ from agentjournal.events.base import Event
 class UnknownEvent(Event):
     """An event kept as it was written: `fields` holds all of its data."""
 
-    _fields: Any = PrivateAttr()
+    _fields: dict[str, Any] = PrivateAttr()
+    _kind: tuple[str, int] = PrivateAttr()  # what two equal events share besides their fields
 
     def __init__(self, type: str, fields: Mapping[str, Any], *, schema_version: int = 1) -> None:  # noqa: A002 - the name of the attribute
         super().__init__()
         # Shadows the class variables: here each instance has a type of its own.
         vars(self).update(type=type, schema_version=schema_version)
-        self._fields = dict(fields)
+        self._kind, self._fields = (type, schema_version), dict(fields)
 
     @property
     def fields(self) -> dict[str, Any]:
