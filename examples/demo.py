@@ -1,0 +1,173 @@
+"""The demo: an agent is killed in the middle, twice, goes on, and SQL says what was done.
+
+    python -m examples.demo [FILE…]
+
+FILEs, sessions of other agents, are imported as well. The stack goes on running afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from asyncio.subprocess import Process
+from pathlib import Path
+
+import agentjournal as aj
+from examples.broken_project import write_project
+from examples.demo_queries import CALLS_PER_TOOL, NO_GAP, ONCE, SLOWEST, TOKENS
+from examples.killing import (
+    PATIENCE_S,
+    AgentEnded,
+    file_filled,
+    kill_when,
+    start_agent,
+    tool_started,
+)
+
+AGENTJOURNAL = Path(sys.executable).with_name("agentjournal")
+
+
+class DemoFailed(Exception):
+    """Something did not go as the demo promises; the message says what."""
+
+
+async def demo(files: list[str]) -> None:
+    """Run the demo, and import `files`."""
+    heading("A stack of your own: Kafka, Postgres, Valkey, a sequencer and a projector")
+    agentjournal("up", "-d")
+    session_id = f"demo-{secrets.token_hex(3)}"
+    folder = Path(tempfile.mkdtemp(prefix="agentjournal-demo-"), "project")
+    write_project(folder)
+    async with aj.connect() as log:
+        session = log.session(session_id)
+        heading(f"An agent mends the project in {folder}, and is killed twice")
+        await killed_twice(session, folder)
+        heading("Nothing is lost, and nothing was done twice")
+        await done_once(session, folder)
+    if files:
+        heading("Sessions of other agents")
+        agentjournal("import", *files)
+    heading("The session")
+    agentjournal("show", session_id)
+    heading("Questions over all sessions")
+    for query in (CALLS_PER_TOOL, SLOWEST, TOKENS):
+        agentjournal("sql", query)
+    where_next(session_id, folder)
+
+
+async def killed_twice(session: aj.Session, folder: Path) -> None:
+    """Kill the agent while a tool runs and after another took effect, then let it finish."""
+    agent = await started(session, folder)
+    await kill_when(agent, tool_started(session, "run_tests"))
+    say("kill -9, since the log says that the tests were started")
+    await show_open(session)
+
+    agent = await started(session, folder)
+    await kill_when(agent, file_filled(registry_of(folder)))
+    say("kill -9, since the version is published, and the answer still on its way to the agent")
+    await show_open(session)
+
+    agent = await started(session, folder)
+    if await asyncio.wait_for(agent.wait(), PATIENCE_S):
+        raise DemoFailed(f"the agent ended with status {agent.returncode}")
+
+
+async def started(session: aj.Session, folder: Path) -> Process:
+    """Start the agent, and show how."""
+    show_command("python", "-m", "examples.coding_agent", session.id, str(folder))
+    return await start_agent(session.id, folder)
+
+
+async def show_open(session: aj.Session) -> None:
+    """Say which calls have no outcome."""
+    for call in (await session.load()).open_calls:
+        state = "started, no outcome" if call.attempt else "asked for, not started"
+        say(f"recorded of {call.call_id}, {call.tool}: {state}")
+
+
+async def done_once(session: aj.Session, folder: Path) -> None:
+    """Show what was done; raise DemoFailed unless all of it was, and published once."""
+    agentjournal("sql", NO_GAP.format(session=session.id))
+    agentjournal("sql", ONCE.format(session=session.id))
+    say("what was cut off was started again, and ended once; what had ended was left alone")
+    calls = (await session.load()).calls.values()
+    if cut := [call.call_id for call in calls if call.outcome != "completed"]:
+        raise DemoFailed(f"not completed: {', '.join(cut)}")
+    published = registry_of(folder).read_text(encoding="utf-8").splitlines()
+    say(f"published {len(published)} time: {published[0]}")
+    if len(published) != 1:
+        raise DemoFailed("it should have been published once")
+
+
+def registry_of(folder: Path) -> Path:
+    """Return the file that stands for the service to which the version is published."""
+    return folder.with_name("registry.jsonl")
+
+
+def where_next(session_id: str, folder: Path) -> None:
+    """Name what to try."""
+    heading("Where to look next")
+    for arguments, purpose in (
+        (("sessions",), "every session, the latest first"),
+        (("show", session_id, "--at", "8"), "the session as it was at version 8"),
+        (("tail", session_id), "its events, one a line"),
+        (("sql", "SELECT * FROM agentjournal.tool_calls"), "any question"),
+        (("status",), "what runs, and where"),
+        (("down",), "stop the stack; its data stays"),
+    ):
+        print(f"  {shlex.join([command_name(), *arguments])}\n      {purpose}")
+    print(f"  {folder}\n      what the agent worked on\n")
+    print(f"The stack goes on running: `{command_name()} down` stops it.")
+
+
+def agentjournal(*arguments: str) -> None:
+    """Show a command, and run it. Raises DemoFailed when it fails."""
+    show_command(command_name(), *arguments)
+    ran = subprocess.run([AGENTJOURNAL, *arguments], timeout=600, check=False)
+    if ran.returncode:
+        raise DemoFailed(f"`agentjournal {arguments[0]}` ended with status {ran.returncode}")
+
+
+def command_name() -> str:
+    """Return what to type for `agentjournal` here."""
+    here = Path.cwd()
+    return str(
+        AGENTJOURNAL.relative_to(here) if AGENTJOURNAL.is_relative_to(here) else AGENTJOURNAL
+    )
+
+
+def show_command(*words: str) -> None:
+    """Print a command as it would be typed."""
+    print(f"\n$ {shlex.join(words)}", flush=True)
+
+
+def say(text: str) -> None:
+    """Print what just happened."""
+    print(f"  {text}", flush=True)
+
+
+def heading(text: str) -> None:
+    """Print a heading."""
+    print(f"\n── {text}", flush=True)
+
+
+def main() -> int:
+    """Run the demo; return the exit status."""
+    began_s = time.monotonic()
+    try:
+        asyncio.run(demo(sys.argv[1:]))
+    except (DemoFailed, AgentEnded, aj.AgentJournalError) as error:
+        print(f"\nthe demo failed: {error}", file=sys.stderr)
+        print(f"`{command_name()} logs` shows what the stack says", file=sys.stderr)
+        return 1
+    print(f"This took {time.monotonic() - began_s:.0f} s.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
