@@ -7,10 +7,13 @@ from contextlib import asynccontextmanager
 from typing import Any, Self
 
 from psycopg import AsyncConnection, InterfaceError, OperationalError
+from psycopg.errors import IdleInTransactionSessionTimeout
 from psycopg_pool import AsyncConnectionPool
 
 from agentjournal.settings import Settings
 from streams.ports import OutageError
+
+_IDLE_MS = 4_000
 
 
 class PostgresPool:
@@ -19,7 +22,13 @@ class PostgresPool:
     def __init__(self, settings: Settings, *, name: str, size: int = 3) -> None:
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
             settings.postgres,
-            kwargs={"autocommit": True, "application_name": f"agentjournal {name}"},
+            kwargs={
+                "autocommit": True,
+                "application_name": f"agentjournal {name}",
+                # A process that is stopped in the middle of a transaction must not hold its locks
+                # against the one that takes its place.
+                "options": f"-c idle_in_transaction_session_timeout={_IDLE_MS}",
+            },
             min_size=size,
             max_size=size,
             open=False,
@@ -44,5 +53,5 @@ class PostgresPool:
         try:
             async with self._pool.connection() as connection:
                 yield connection
-        except (OperationalError, InterfaceError) as error:
+        except (OperationalError, InterfaceError, IdleInTransactionSessionTimeout) as error:
             raise OutageError(f"Postgres: {error}") from error

@@ -1,0 +1,68 @@
+"""Roles as processes of their own, to be killed and stopped for real."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from agentjournal.settings import Settings
+from local.roles import python_path
+
+_FAULTY = Path(__file__).with_name("faulty_role.py")
+
+
+class RoleProcess:
+    """One running role; what it logs is in `log`."""
+
+    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
+        self._process, self.log = process, log
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to it."""
+        self._process.send_signal(number)
+
+    async def died(self) -> int:
+        """Return its exit status, minus the signal's number when a signal ended it."""
+        return await self._process.wait()
+
+    async def says(self, word: str) -> None:
+        """Return once `word` stands in its log."""
+        while word not in self.log.read_text():
+            if self._process.returncode is not None:
+                raise AssertionError(f"it died and never said {word!r}: {self.log.read_text()}")
+            await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def role(
+    settings: Settings, name: str, log: Path, *, cut_at: str = "none", nth: int = 1
+) -> AsyncGenerator[RoleProcess]:
+    """Run a role's test build until the end of the block."""
+    environment = os.environ | {
+        "AGENTJOURNAL_KAFKA": settings.kafka,
+        "AGENTJOURNAL_POSTGRES": settings.postgres,
+        "AGENTJOURNAL_REDIS": settings.redis,
+        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
+        "PYTHONPATH": python_path(),
+    }
+    with log.open("a") as output:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, _FAULTY, name, cut_at, str(nth),
+            env=environment, stdout=output, stderr=output,
+        )  # fmt: skip
+    try:
+        yield RoleProcess(process, log)
+    finally:
+        with suppress(ProcessLookupError):
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+        try:
+            await asyncio.wait_for(process.wait(), 10)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
