@@ -8,6 +8,7 @@ differ between releases and follow the Python stack.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from math import isinf
 from typing import Any
 
@@ -15,9 +16,13 @@ import orjson
 
 MAX_DEPTH = 100  # containers inside each other; a number or a text alone has depth 0
 
-_STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+# A string without an end reaches to the end of the bytes: else it would be looked for again from
+# each of its escaped quotes.
+STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
+_STRINGS = re.compile(STRING, re.DOTALL)
 _NUMBERS = re.compile(rb"[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
-_BRACKETS = re.compile(rb"[][{}]")
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_STEP = [1 if byte in b"[{" else -1 for byte in range(256)]
 
 _DIGITS_AS_ZERO = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
 _LONG_DIGITS = b"0" * 19  # the shortest integer outside signed 64 bit
@@ -67,11 +72,8 @@ def check_json(raw: bytes) -> str | None:
 
 def depth(raw: bytes) -> int:
     """Return how many containers are inside each other at the deepest place of `raw`."""
-    level = deepest = 0
-    for bracket in _BRACKETS.findall(_STRINGS.sub(b'""', raw)):
-        level += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, level)
-    return deepest
+    brackets = _STRINGS.sub(b"", raw).translate(None, _NO_BRACKETS)
+    return max(accumulate(map(_STEP.__getitem__, brackets)), default=0)
 
 
 def has_long_digits(raw: bytes) -> bool:

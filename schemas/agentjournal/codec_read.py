@@ -9,10 +9,12 @@ from collections.abc import Callable
 from math import inf, nan
 from typing import Any
 
+from agentjournal.codec_form import STRING
+
 _INT = re.compile(r"(-?)(?:(0|[1-9][0-9]{0,3999})|0x([0-9a-f]+))", re.ASCII)
 _FLOATS = {"nan": nan, "inf": inf, "-inf": -inf}
 _STRING_OR_NUMBER = re.compile(
-    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(-?)([0-9]++)((?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)', re.DOTALL
+    STRING + rb"|(-?)([0-9]++)((?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)", re.DOTALL
 )
 _DIGITS_AT_ONCE = 600  # Python can be told to convert no more than 640
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from math import isinf
 
 import orjson
@@ -116,6 +117,24 @@ def test_a_hundred_levels_are_taken_and_one_more_is_refused(opening: bytes, clos
 def test_any_depth_is_refused_before_a_library_sees_it(depth: int) -> None:
     assert check_json(nested(depth, b"[", b"]")) == TOO_DEEP
     assert check_json(b'{"a":' * depth) == TOO_DEEP
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"a":"' + b"[" * 101 + b'\\"' * 400_000,
+        b'{"a":"' + b"[" * 101 + b"\\" * 800_000,
+        b'{"a":' + b'"' * 900_000,
+        b'{"a":' + b"1.1.1" * 180_000,
+        b'{"a":' + b"-" * 900_000,
+        b'{"a":[' + b'{"b":[]},' * 100_000,
+    ],
+    ids=["escaped quotes", "backslashes", "quotes", "digits", "signs", "brackets"],
+)
+def test_bytes_made_to_keep_the_sequencer_busy_are_refused_at_once(raw: bytes) -> None:
+    started = time.perf_counter()
+    assert check_json(raw) == NOT_JSON
+    assert time.perf_counter() - started < 5  # a search that begins anew at each takes hours
 
 
 def test_brackets_in_text_and_side_by_side_are_no_depth() -> None:
