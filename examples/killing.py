@@ -19,10 +19,13 @@ class AgentEnded(Exception):
 
 
 async def start_agent(session_id: str, folder: Path, **environment: str) -> Process:
-    """Start the agent; it begins the session, or goes on where it stopped."""
+    """Start the agent, `environment` added to ours; it goes on where the session stopped."""
     arguments = ("-m", "examples.coding_agent", session_id, str(folder))
     return await asyncio.create_subprocess_exec(
-        sys.executable, *arguments, env={**os.environ, **environment}
+        sys.executable,
+        *arguments,
+        cwd=Path(__file__).parents[1],  # where `-m` finds this package
+        env={**os.environ, **environment},
     )
 
 

@@ -1,0 +1,155 @@
+"""The coding agent of the examples, killed with `kill -9` wherever the log has got to."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import subprocess
+import sys
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+import agentjournal as aj
+from examples.broken_project import write_project
+from examples.killing import kill_when, start_agent
+from examples.scripted_model import SCRIPT
+from local.stack import Stack, running
+
+pytestmark = [pytest.mark.stack, pytest.mark.slow]
+
+SEEDS = (1, 2)
+KILLS = 4
+CALLS = sum(len(calls) for _, calls in SCRIPT)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A session whose agent was killed `KILLS` times, and then let to its end."""
+
+    session_id: str
+    folder: Path
+    postgres: str
+
+    def rows(self, query: str) -> Sequence[tuple[Any, ...]]:
+        """Return what SQL answers; `%s` in the query is the session's id."""
+        with psycopg.connect(self.postgres) as connection:
+            return connection.execute(query.encode(), [self.session_id]).fetchall()
+
+
+@pytest.fixture(scope="module")
+def stack_at_work(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
+    with running(tmp_path_factory.mktemp("demo"), roles=("sequencer", "projector")) as stack:
+        yield stack
+
+
+@pytest.fixture(scope="module")
+def all_finished(
+    stack_at_work: Stack, tmp_path_factory: pytest.TempPathFactory
+) -> dict[int, Finished]:
+    async def run_all() -> list[Finished]:
+        runs = (run_killed(stack_at_work, seed, tmp_path_factory) for seed in SEEDS)
+        return await asyncio.gather(*runs)
+
+    return dict(zip(SEEDS, asyncio.run(run_all()), strict=True))
+
+
+@pytest.fixture(params=SEEDS)
+def finished(all_finished: dict[int, Finished], request: pytest.FixtureRequest) -> Finished:
+    return all_finished[request.param]
+
+
+async def run_killed(stack: Stack, seed: int, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """Run the agent to its end over `KILLS` kills, each a few events further on."""
+    chance = random.Random(seed)
+    folder = tmp_path_factory.mktemp(f"seed-{seed}") / "project"
+    write_project(folder, setup_s=0.2)
+    session_id, settings = f"demo-{seed}", stack.settings
+    home = str(stack.home.path)
+    async with aj.connect(
+        kafka=settings.kafka, postgres=settings.postgres, redis=settings.redis
+    ) as log:
+        session, at = log.session(session_id), 0
+        for _ in range(KILLS):
+            at += chance.randint(1, 4)
+            agent = await start_agent(session_id, folder, AGENTJOURNAL_HOME=home)
+            await kill_when(agent, version_reached(session, at))
+            at = max(at, (await session.load()).version)
+    agent = await start_agent(session_id, folder, AGENTJOURNAL_HOME=home)
+    assert await agent.wait() == 0
+    return Finished(session_id, folder, settings.postgres)
+
+
+async def version_reached(session: aj.Session, version: int) -> None:
+    async for recorded in session.events(follow=True):
+        if recorded.version >= version:
+            return
+
+
+def test_the_log_has_every_version_once(finished: Finished) -> None:
+    query = "SELECT version FROM agentjournal.events WHERE session_id = %s ORDER BY version"
+    versions = [row[0] for row in finished.rows(query)]
+    assert versions == list(range(1, len(versions) + 1))
+
+
+def test_the_model_decided_each_step_once(finished: Finished) -> None:
+    query = (
+        "SELECT content FROM agentjournal.messages WHERE session_id = %s AND role = 'assistant' "
+        "ORDER BY version"
+    )
+    assert [row[0] for row in finished.rows(query)] == [text for text, _ in SCRIPT]
+
+
+def test_every_call_was_completed_once(finished: Finished) -> None:
+    query = (
+        "SELECT data ->> 'call_id', count(*) FROM agentjournal.events "
+        "WHERE session_id = %s AND type IN ('tool.completed', 'tool.failed') GROUP BY 1"
+    )
+    ended = dict(finished.rows(query))
+    assert len(ended) == CALLS
+    assert set(ended.values()) == {1}
+    query = "SELECT DISTINCT outcome FROM agentjournal.tool_calls WHERE session_id = %s"
+    assert finished.rows(query) == [("completed",)]
+
+
+def test_what_had_ended_was_not_started_again(finished: Finished) -> None:
+    query = (
+        "SELECT count(*) FROM agentjournal.events AS later "
+        "JOIN agentjournal.events AS ended USING (stream) "
+        "WHERE later.session_id = %s AND later.type = 'tool.started' "
+        "AND ended.type = 'tool.completed' AND later.version > ended.version "
+        "AND later.data ->> 'call_id' = ended.data ->> 'call_id'"
+    )
+    assert finished.rows(query) == [(0,)]
+
+
+def test_a_call_that_was_cut_off_kept_its_idempotency_key(finished: Finished) -> None:
+    query = (
+        "SELECT count(DISTINCT data ->> 'idempotency_key') FROM agentjournal.events "
+        "WHERE session_id = %s AND type = 'tool.started' GROUP BY data ->> 'call_id'"
+    )
+    assert finished.rows(query) == [(1,)] * CALLS
+
+
+def test_the_version_was_published_once(finished: Finished) -> None:
+    registry = finished.folder.with_name("registry.jsonl")
+    assert len(registry.read_text(encoding="utf-8").splitlines()) == 1
+
+
+def test_the_project_is_mended(finished: Finished) -> None:
+    command = [sys.executable, "-B", "-m", "unittest"]
+    ran = subprocess.run(command, cwd=finished.folder, capture_output=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_calls_were_cut_off_at_all(all_finished: dict[int, Finished]) -> None:
+    """What the other tests say of calls that were cut off is about something."""
+    query = (
+        "SELECT count(*) FROM agentjournal.events WHERE session_id = %s "
+        "AND type = 'tool.started' AND (data ->> 'attempt')::int > 1"
+    )
+    assert sum(each.rows(query)[0][0] for each in all_finished.values()) > 0
