@@ -36,12 +36,20 @@ class PostgresReadModels:
             await store.load_places(connection, fold, partitions)
 
     async def load_contexts(self, fold: ProjectionFold, polled: Polled) -> None:
-        """Put in the contexts that folding `polled` needs."""
+        """Put in the contexts that folding `polled` needs.
+
+        Raises StartOverError when another owner was faster.
+        """
         missing = fold.missing(recorded for batch in polled.values() for recorded in batch)
         if not missing:
             return
-        async with self._pool.connection() as connection:
-            found = await store.load_contexts(connection, fold.projection, missing)
+        places = {p: place for p, place in fold.places.items() if p in polled}
+        try:
+            async with self._pool.connection() as connection, connection.transaction():
+                await store.hold_places(connection, fold.projection, places)
+                found = await store.load_contexts(connection, fold.projection, missing)
+        except store.PlaceLostError as lost:
+            raise StartOverError(str(lost)) from lost
         fold.put(missing, found)
 
     async def write(self, folds: Sequence[ProjectionFold], polled: Polled) -> None:
@@ -73,6 +81,8 @@ class PostgresReadModels:
         try:
             async with self._pool.connection() as connection, connection.transaction():
                 for fold in folds:
+                    places = {p: place for p, place in fold.places.items() if p in polled}
+                    await store.hold_places(connection, fold.projection, places)
                     for partition, batch in polled.items():
                         for recorded in batch:
                             one = {partition: [recorded]}

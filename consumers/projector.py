@@ -24,7 +24,7 @@ from streams.ports import OutageError
 
 _LOG = structlog.get_logger()
 
-FAULT_POINTS = ("polled", "loaded", "folded", "begun", "advanced", "rows", "written", "committed")
+FAULT_POINTS = ("polled", "loaded", "folded", "begun", "rows", "written", "committed")
 
 Polled: TypeAlias = Mapping[Partition, Sequence[Recorded]]
 

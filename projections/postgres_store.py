@@ -54,6 +54,24 @@ async def load_places(
     fold.parked |= {row[0] for row in await cursor.fetchall()}
 
 
+async def hold_places(
+    connection: AsyncConnection[Any],
+    projection: Projection,
+    places: Mapping[Partition, Place],
+) -> None:
+    """Keep checkpoints where they are until the caller's transaction ends.
+
+    What is read of streams under it belongs to these places: read without it, another owner's rows
+    would look like a fork. Raises PlaceLostError when a checkpoint is elsewhere already.
+    """
+    ours = {**_named(projection), "partitions": sorted(places)}
+    cursor = await connection.execute(_SQL["lock_places"], ours)
+    held = {Partition(row[0]): row[1] for row in await cursor.fetchall()}
+    lost = [p for p, place in places.items() if held.get(p) != place.next_position]
+    if lost:
+        raise PlaceLostError(lost)
+
+
 async def load_contexts(
     connection: AsyncConnection[Any], projection: Projection, streams: Sequence[StreamId]
 ) -> Mapping[StreamId, Context]:

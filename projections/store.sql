@@ -14,6 +14,15 @@ FROM agentjournal_internal.projection_checkpoints
 WHERE projection = %(projection)s AND generation = %(generation)s
     AND partition = ANY (%(partitions)s);
 
+-- name: lock_places
+-- In one order, so that two owners of some of them never wait in a circle.
+SELECT partition, next_position
+FROM agentjournal_internal.projection_checkpoints
+WHERE projection = %(projection)s AND generation = %(generation)s
+    AND partition = ANY (%(partitions)s)
+ORDER BY partition
+FOR UPDATE;
+
 -- name: parked
 SELECT stream FROM agentjournal_internal.parked
 WHERE projection = %(projection)s AND generation = %(generation)s

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Generator
-from typing import Any, Literal
+from typing import Any, Literal, Self
 from urllib.parse import quote
 
 from agentjournal.appender import Appender
@@ -101,6 +101,12 @@ class Log:
         await self._servers.views.wait_for_input(
             receipt.stream, receipt.partition, receipt.position, timeout_s
         )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def close(self) -> None:
         """Close all connections; an append without an outcome stays unknown."""
