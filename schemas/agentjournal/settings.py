@@ -121,7 +121,9 @@ def _read_stack(home: Path | None) -> dict[str, str]:
         stack = json.loads((home / STACK_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise NotConfigured(f"{home / STACK_FILE} cannot be read: {error}") from error
-    return {name: str(value) for name, value in stack.items()}
+    if not isinstance(stack, dict):
+        raise NotConfigured(f"{home / STACK_FILE} is not a JSON object")
+    return {name: value for name, value in stack.items() if isinstance(value, str)}
 
 
 def _security(environ: Mapping[str, str]) -> KafkaSecurity:
