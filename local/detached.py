@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -18,7 +19,7 @@ from local.home import Home, is_supervised, open_home, sole_supervisor
 from local.logs import Followed
 from local.orphans import stop_orphans
 from local.program import STOP_S
-from local.records import SUPERVISOR, living
+from local.records import SUPERVISOR, await_end, living
 from local.roles import python_path
 
 START_S = 300.0  # the first start fetches 44 MB
@@ -121,8 +122,11 @@ def _end_supervisor(home: Home, say: Say) -> None:
         record = living(home, SUPERVISOR)
         if record is not None:
             say(f"stopping the supervisor (pid {record.pid})")
-            psutil.Process(record.pid).send_signal(number)
-        if _await(lambda: not is_supervised(home), within_s):
+            with suppress(psutil.NoSuchProcess):  # it ended by itself just now
+                supervisor = psutil.Process(record.pid)
+                supervisor.send_signal(number)
+                await_end([supervisor], within_s)
+        if _await(lambda: not is_supervised(home), RECORD_S):
             return
     raise StopFailed(f"{home.lock_file} stays locked; the log is {home.log(SUPERVISOR)}")
 
