@@ -12,6 +12,9 @@ from psycopg.rows import dict_row
 
 from agentjournal.envelope import Recorded, parse_record
 from agentjournal.ids import Partition
+from agentjournal.kafka_ends import KafkaEnds
+from agentjournal.partitions import PARTITIONS
+from agentjournal.postgres_views import PostgresViews
 from agentjournal.settings import Settings
 from consumers.roles import PROJECTIONS
 from projections.folding import Place, ProjectionFold
@@ -20,6 +23,18 @@ from projections.rows import Row, Table
 from tests.crash.log_check import read_events
 
 _TIMES = ("_at", "_until")
+
+
+async def everything_projected(settings: Settings, within_s: float = 30) -> None:
+    """Return once every projection has read the whole log."""
+    ends, views = KafkaEnds(settings), PostgresViews(settings)
+    try:
+        for partition in map(Partition, range(PARTITIONS)):
+            end = await ends.end_of(partition)
+            await views.wait_for_output(partition, end, within_s)
+    finally:
+        await ends.close()
+        await views.close()
 
 
 async def check_rows(settings: Settings) -> int:

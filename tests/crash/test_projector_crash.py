@@ -8,11 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentjournal.ids import Partition
-from agentjournal.kafka_ends import KafkaEnds
 from agentjournal.log import Log
-from agentjournal.partitions import PARTITIONS
-from agentjournal.postgres_views import PostgresViews
 from agentjournal.settings import Settings
 from consumers.kafka_log_reader import KafkaLogReader
 from consumers.postgres_pool import PostgresPool
@@ -21,7 +17,7 @@ from consumers.projector import FAULT_POINTS, Projector, ProjectorOptions, Proje
 from consumers.roles import PROJECTIONS
 from tests.crash.conversations import write_conversations
 from tests.crash.roles import role
-from tests.crash.row_check import check_rows
+from tests.crash.row_check import check_rows, everything_projected
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(170)]
 
@@ -37,18 +33,6 @@ class Alone:
 
     async def leave(self) -> None:
         return None
-
-
-async def everything_projected(settings: Settings) -> None:
-    """Return once every projection has read the whole log."""
-    ends, views = KafkaEnds(settings), PostgresViews(settings)
-    try:
-        for partition in map(Partition, range(PARTITIONS)):
-            end = await ends.end_of(partition)
-            await views.wait_for_output(partition, end, 30)
-    finally:
-        await ends.close()
-        await views.close()
 
 
 async def test_every_step_cut_once_leaves_no_trace(
