@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from agentjournal.codec import FormError, parse_strict
-from agentjournal.events import allowed_on
 
 from streams.shapes import compile_shapes, read_table
 
@@ -23,13 +22,15 @@ class Rules:
     partitions: int
     max_request_bytes: int
     max_records_bytes: int
+    streams: Mapping[str, frozenset[str]]  # the kinds of stream that a type belongs to
     shape: Callable[[str, int, dict[str, Any]], Fault | None]
 
     def check(
         self, kind: str, event_type: str, schema_version: int, raw: bytes
     ) -> tuple[dict[str, Any], Fault | None]:
         """Return the parsed `data`, and what is wrong with the event, if anything is."""
-        if not allowed_on(event_type, kind):
+        streams = self.streams.get(event_type)  # of a custom type, or one that is not known: all
+        if streams is not None and kind not in streams:
             return {}, ("type", f"{event_type} does not belong to a {kind} stream")
         try:
             parsed = parse_strict(raw)
@@ -51,5 +52,9 @@ def rules_1() -> Rules:
         partitions=table["partitions"],
         max_request_bytes=table["max_request_bytes"],
         max_records_bytes=table["max_records_bytes"],
+        streams={
+            event_type: frozenset(kind for of in versions.values() for kind in of["streams"])
+            for event_type, versions in table["types"].items()
+        },
         shape=compile_shapes(table),
     )
