@@ -5,99 +5,43 @@ One stack serves the whole file. Its roles only sleep; its servers are real.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
 import signal
 import socket
 import subprocess
-import sys
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import psycopg
 import pytest
 import redis
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient, NewTopic
-from aiokafka.errors import KafkaError
 
 from agentjournal.settings import find_settings
 from local.home import Home
-from local.status import status_of
+from tests.e2e.command_line import (
+    COMMAND,
+    CommandLine,
+    in_foreground,
+    kill,
+    pids,
+    shown_until,
+    started,
+)
+from tests.e2e.kafka_kept import append, everything_in
 from tests.waiting import awaited
 
 pytestmark = pytest.mark.stack
 
-CHECKOUT = Path(__file__).parents[2]
 SERVERS = ("kafka", "postgres", "redis")
 ROLES = ("sequencer", "projector")
-TOPIC = "kept"
-
-
-@dataclass(frozen=True)
-class CommandLine:
-    """The command line, used on the stack of one folder."""
-
-    home: Path
-
-    def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, str(Path(__file__).with_name("sleeping_roles.py")), *arguments],
-            env=self.environment,
-            cwd=self.home.parent,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=90,
-        )
-
-    @property
-    def environment(self) -> dict[str, str]:
-        path = os.pathsep.join([str(CHECKOUT), str(CHECKOUT / "schemas")])
-        return {**os.environ, "AGENTJOURNAL_HOME": str(self.home), "PYTHONPATH": path}
-
-    def status(self) -> dict[str, Any]:
-        """Return what `status --json` prints, without the time that a new process takes."""
-        return status_of(Home(self.home.resolve())).as_json()
-
-    def pid(self, name: str) -> int | None:
-        found = self.status()
-        pid: int | None = {**found["services"], **found["roles"]}[name]["pid"]
-        return pid
-
-    def address(self, name: str) -> str:
-        return str(self.status()["services"][name]["address"])
 
 
 @pytest.fixture(scope="module")
 def agentjournal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     yield from started(tmp_path_factory.mktemp("commands") / "a folder, é")
-
-
-def started(home: Path) -> Generator[CommandLine]:
-    run = CommandLine(home)
-    up = run("up", "-d")
-    assert up.returncode == 0, up.stdout + up.stderr
-    yield run
-    assert run("down").returncode == 0
-
-
-def pids(run: CommandLine) -> set[int]:
-    found = run.status()
-    return {each["pid"] for each in (*found["services"].values(), *found["roles"].values())}
-
-
-def kill(run: CommandLine, name: str) -> int:
-    """`kill -9` a server or role, and return its pid."""
-    pid = run.pid(name)
-    assert pid is not None
-    os.kill(pid, signal.SIGKILL)
-    return pid
 
 
 def test_status_says_where_every_server_is_and_that_every_role_runs(
@@ -149,8 +93,7 @@ def test_logs_shows_a_server_a_role_and_the_supervisor(agentjournal: CommandLine
 
 
 def test_logs_follows_what_is_added(agentjournal: CommandLine) -> None:
-    script = str(Path(__file__).with_name("sleeping_roles.py"))
-    command = [sys.executable, script, "logs", "projector", "--follow"]
+    command = [*COMMAND, "logs", "projector", "--follow"]
     with subprocess.Popen(
         command, env=agentjournal.environment, stdout=subprocess.PIPE, text=True
     ) as following:
@@ -277,28 +220,6 @@ async def test_in_the_foreground_it_moves_from_a_taken_port_with_its_data_and_en
     assert after["kafka"] == f"127.0.0.1:{ports['kafka']}"
 
 
-def in_foreground(run: CommandLine) -> subprocess.Popen[str]:
-    script = str(Path(__file__).with_name("sleeping_roles.py"))
-    return subprocess.Popen(
-        [sys.executable, script, "up"],
-        env=run.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def shown_until(running: subprocess.Popen[str], word: str) -> str:
-    """Return what a command prints, up to the line with `word` in it."""
-    assert running.stdout is not None
-    shown = ""
-    for line in running.stdout:
-        shown += line
-        if word in line:
-            return shown
-    raise AssertionError(f"it never said {word!r}: {shown}")
-
-
 def responds(client: redis.Redis) -> bool:
     try:
         return bool(client.ping())
@@ -312,42 +233,3 @@ def answer_of(address: str) -> object:
             return connection.execute("SELECT answer FROM kept").fetchone()
     except psycopg.OperationalError:
         return None
-
-
-async def append(address: str, value: bytes) -> None:
-    await make_topic(address)
-    async with AIOKafkaProducer(bootstrap_servers=address) as producer:
-        await producer.send_and_wait(TOPIC, value)
-
-
-async def make_topic(address: str) -> None:
-    admin = await connected(address)
-    try:
-        if TOPIC not in await admin.list_topics():
-            await admin.create_topics([NewTopic(TOPIC, 1, 1)])
-    finally:
-        await admin.close()
-
-
-async def connected(address: str) -> AIOKafkaAdminClient:
-    """Return an admin client, as soon as the broker answers."""
-    for _ in range(300):
-        admin = AIOKafkaAdminClient(bootstrap_servers=address)
-        try:
-            await admin.start()
-            if (await admin.describe_cluster())["brokers"]:
-                return admin
-        except KafkaError:
-            pass
-        await admin.close()
-        await asyncio.sleep(0.1)
-    raise TimeoutError(f"Kafka at {address} does not answer")
-
-
-async def everything_in(address: str) -> list[bytes | None]:
-    partition = TopicPartition(TOPIC, 0)
-    async with AIOKafkaConsumer(bootstrap_servers=address, auto_offset_reset="none") as consumer:
-        consumer.assign([partition])
-        end = (await consumer.end_offsets([partition]))[partition]
-        consumer.seek(partition, 0)
-        return [(await consumer.getone()).value for _ in range(end)]
