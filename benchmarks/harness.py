@@ -20,6 +20,7 @@ from rich.table import Table
 from agentjournal.settings import Settings
 from consumers.running import initialise
 
+_CHECKOUT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("latest.json")
 
 
@@ -86,7 +87,7 @@ async def role_process(
     process = await asyncio.create_subprocess_exec(
         sys.executable, *(arguments or ("-m", "consumers", *roles)),
         env=environment, stderr=asyncio.subprocess.DEVNULL,
-        cwd=Path(__file__).resolve().parents[1],
+        cwd=_CHECKOUT,
     )  # fmt: skip
     try:
         yield process.pid

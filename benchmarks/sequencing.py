@@ -8,9 +8,11 @@ import signal
 import time
 from collections.abc import Mapping
 
+from agentjournal.ids import stream_id
+from agentjournal.partitions import partition_of
 from agentjournal.settings import Settings
 from benchmarks.harness import role_process
-from benchmarks.load import Counter, fill, requests
+from benchmarks.load import Counter, batches_of, fill, requests
 from benchmarks.relay import make_topic, relay_seconds
 from consumers.roles import run_sequencer
 from consumers.sequencer import SequencerOptions
@@ -54,8 +56,28 @@ async def _sequenced_s(settings: Settings, events: int) -> float:
     return took
 
 
+async def long_session(settings: Settings) -> Figures:
+    """Sequence one session of 100,000 events: the last tenth beside the first tenth."""
+    stream = stream_id("session", "default", "long")
+    partition = partition_of(stream.encode())
+    tenth = RECOVERED // EVENTS_A_BATCH // 10
+    took: list[float] = []
+    async with Counter(settings, settings.events) as counter:
+        stop = asyncio.Event()
+        task = asyncio.create_task(run_sequencer(settings, stop))
+        for number in range(10):
+            records = {partition: batches_of(stream, tenth, EVENTS_A_BATCH)}
+            began = time.perf_counter()
+            await fill(settings, settings.appends, records)
+            await counter.reached((number + 1) * tenth * EVENTS_A_BATCH)
+            took.append(time.perf_counter() - began)
+        stop.set()
+        await task
+    return {"long_session.last_to_first_tenth": (took[-1] / took[1], "ratio")}
+
+
 async def recover(settings: Settings) -> Figures:
-    """Take over after a crash with 100,000 events beyond the checkpoint, until all are met again."""
+    """Take over after a crash, 100,000 events beyond the checkpoint, until all are met again."""
     records = requests(RECOVERED // EVENTS_A_BATCH, EVENTS_A_BATCH)
     await fill(settings, settings.appends, records)
     async with Counter(settings, settings.events) as counter:
@@ -82,11 +104,13 @@ async def recover(settings: Settings) -> Figures:
 # A sequencer that acknowledges and never saves: everything is beyond its checkpoint.
 NEVER_SAVES = (
     "-c",
-    "import asyncio; from agentjournal.settings import find_settings; "
-    "from consumers.roles import run_sequencer; "
-    "from consumers.sequencer import SequencerOptions; "
-    "asyncio.run(run_sequencer(find_settings(), asyncio.Event(), "
-    "options=SequencerOptions(save_every_s=1e9, save_every_appends=10**9)))",
+    (
+        "import asyncio; from agentjournal.settings import find_settings; "
+        "from consumers.roles import run_sequencer; "
+        "from consumers.sequencer import SequencerOptions; "
+        "asyncio.run(run_sequencer(find_settings(), asyncio.Event(), "
+        "options=SequencerOptions(save_every_s=1e9, save_every_appends=10**9)))"
+    ),
 )
 
 
