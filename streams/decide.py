@@ -297,14 +297,16 @@ def _receipt(
 def _accepted(
     stream: StreamId, head: Head, records: Sequence[bytes], request: Request, receipt: Receipt
 ) -> Outcome:
-    answer = Answer(request.append_id, request.attempt, receipt)
+    answer = Answer(stream, request.append_id, request.attempt, receipt)
     return Outcome(stream, head, records, request.reply_to, answer, None)
 
 
 def _refusal(
     stream: StreamId | None, head: Head | None, request: Request | None, refusal: Refusal
 ) -> Outcome:
-    answer = None if request is None else Answer(request.append_id, request.attempt, refusal)
-    reply_to = None if request is None else request.reply_to
+    answer, reply_to = None, None
+    if stream is not None and request is not None:
+        answer = Answer(stream, request.append_id, request.attempt, refusal)
+        reply_to = request.reply_to
     dead = refusal if refusal.reason in _DEAD_REASONS else None
     return Outcome(stream, head, (), reply_to, answer, dead)

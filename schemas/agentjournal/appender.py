@@ -40,19 +40,27 @@ class Appender:
     async def submit(self, stream: StreamId, request: Request, timeout_s: float) -> Pending:
         """Put an append on its way, behind the earlier ones of its stream.
 
-        Raises Unavailable when no answer could arrive, or earlier appends have no outcome in time:
-        nothing was sent then.
+        The very same append may be on its way already, from a call that gave up: then it is that
+        one that is returned. Raises Unavailable when no answer could arrive, or earlier appends
+        have no outcome in time: nothing was sent then.
         """
         await self._inbox.ready(timeout_s)
         if self._ticker is None:
             self._ticker = asyncio.create_task(self._ask_again())
-        earlier = self._of_stream[stream]
-        room = 1 if request.expected_version is not None else MOST_UNSETTLED
-        # One that expects a version can only be judged once every earlier one has an outcome.
-        if len(earlier) >= room:
-            await self._drain(earlier, room, timeout_s)
+        deadline = asyncio.get_running_loop().time() + timeout_s
+        while True:
+            same = self._outbox.find(stream, request.append_id)
+            if same is not None and same.is_of(request):
+                return same
+            # One that expects a version, or reuses an id, can only be judged once every earlier one
+            # has an outcome.
+            alone = request.expected_version is not None or same is not None
+            earlier = self._of_stream[stream]
+            if len(earlier) < (1 if alone else MOST_UNSETTLED):
+                break
+            await self._wait_for_one(earlier, deadline)
         pending = Pending(request, stream, partition_of(stream.encode()))
-        self._of_stream[stream].append(pending)  # read anew: it may have been emptied meanwhile
+        earlier.append(pending)
         pending.outcome.add_done_callback(lambda _: self._settled(pending))
         self._outbox.put(pending)
         return pending
@@ -95,21 +103,19 @@ class Appender:
             self._outbox.again(pending)
         return await self.receipt(pending, timeout_s)
 
-    async def _drain(self, earlier: Sequence[Pending], room: int, timeout_s: float) -> None:
-        deadline = asyncio.get_running_loop().time() + timeout_s
-        while len(earlier) >= room:
-            left = deadline - asyncio.get_running_loop().time()
-            waiting = [pending.outcome for pending in earlier]
-            done, _ = await asyncio.wait(
-                waiting, timeout=max(0, left), return_when=asyncio.FIRST_COMPLETED
-            )
-            if not done:
-                raise Unavailable("the sequencer", "earlier appends have no outcome yet")
-            await asyncio.sleep(0)  # let their callbacks take them off the list
+    async def _wait_for_one(self, earlier: Sequence[Pending], deadline: float) -> None:
+        left = deadline - asyncio.get_running_loop().time()
+        waiting = [pending.outcome for pending in earlier]
+        done, _ = await asyncio.wait(
+            waiting, timeout=max(0, left), return_when=asyncio.FIRST_COMPLETED
+        )
+        if not done:
+            raise Unavailable("the sequencer", "earlier appends have no outcome yet")
+        await asyncio.sleep(0)  # let their callbacks take them off the list
 
     def _deliver(self, answers: list[Answer]) -> None:
         for answer in answers:
-            pending = self._outbox.find(answer.append_id)
+            pending = self._outbox.find(answer.stream, answer.append_id)
             if pending is not None:
                 pending.settle(answer)
 

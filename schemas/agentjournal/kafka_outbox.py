@@ -16,9 +16,9 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
 from agentjournal.errors import IntegrityError, Unavailable
-from agentjournal.ids import Partition
+from agentjournal.ids import Partition, StreamId
 from agentjournal.kafka_producers import abandon_producer, new_producer
-from agentjournal.partitions import PARTITIONS
+from agentjournal.partitions import PARTITIONS, partition_of
 from agentjournal.pending import Pending
 from agentjournal.settings import Settings
 
@@ -34,7 +34,7 @@ class KafkaOutbox:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._queues: dict[Partition, deque[Pending]] = {}
-        self._unsettled: dict[Partition, dict[str, Pending]] = {}
+        self._unsettled: dict[Partition, dict[tuple[StreamId, str], Pending]] = {}
         self._wake: dict[Partition, asyncio.Event] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._producer: AIOKafkaProducer | None = None
@@ -42,14 +42,17 @@ class KafkaOutbox:
         self.trouble: BaseException | None = None  # why nothing gets through, when nothing does
 
     def put(self, pending: Pending) -> None:
-        """Take an append; it is sent as soon as the one batch before it is acknowledged."""
+        """Take an append; it is sent as soon as the one batch before it is acknowledged.
+
+        None of the same stream and append id may be unsettled: an answer would not say which it is.
+        """
         partition = pending.partition
         if partition not in self._queues:
             self._queues[partition] = deque()
             self._unsettled[partition] = {}
             self._wake[partition] = asyncio.Event()
             self._tasks.append(asyncio.create_task(self._send_for_ever(partition)))
-        self._unsettled[partition][pending.request.append_id] = pending
+        self._unsettled[partition][pending.key] = pending
         self._queues[partition].append(pending)
         self._wake[partition].set()
 
@@ -61,17 +64,15 @@ class KafkaOutbox:
 
     def forget(self, pending: Pending) -> None:
         """Drop an append: it is settled, or it never left and nobody wants it any more."""
-        self._unsettled[pending.partition].pop(pending.request.append_id, None)
+        self._unsettled[pending.partition].pop(pending.key, None)
         if not pending.attempts:
             with contextlib.suppress(ValueError):
                 self._queues[pending.partition].remove(pending)
 
-    def find(self, append_id: str) -> Pending | None:
+    def find(self, stream: StreamId, append_id: str) -> Pending | None:
         """Return the unsettled append of this id, or None."""
-        for unsettled in self._unsettled.values():
-            if (pending := unsettled.get(append_id)) is not None:
-                return pending
-        return None
+        unsettled = self._unsettled.get(partition_of(stream.encode()), {})
+        return unsettled.get((stream, append_id))
 
     def unsettled(self) -> Iterable[Pending]:
         """Return all appends without an outcome, in order within a partition."""

@@ -17,7 +17,7 @@ from agentjournal.errors import (
 )
 from agentjournal.ids import Partition, StreamId
 from agentjournal.receipts import Answer, Receipt, Refusal
-from agentjournal.requests import Request
+from agentjournal.requests import Request, content_digest
 
 FIRST_PATIENCE_S = 2.0  # how long an answer may take before the request is sent again
 MOST_PATIENCE_S = 16.0
@@ -37,6 +37,20 @@ class Pending:
     outcome: asyncio.Future[Receipt] = field(default_factory=asyncio.Future)
     attempts: int = 0  # sendings handed to a producer; 0: nothing ever left this process
     asked_at: float = 0.0  # of the last sending, by the loop's clock
+
+    @property
+    def key(self) -> tuple[StreamId, str]:
+        """What tells it from every other append on its way."""
+        return self.stream, self.request.append_id
+
+    def is_of(self, request: Request) -> bool:
+        """Whether `request` asks for the very same: whoever sends it waits for this one."""
+        mine = self.request
+        return (mine.expected_version, mine.fence, content_digest(mine.events)) == (
+            request.expected_version,
+            request.fence,
+            content_digest(request.events),
+        )
 
     def next_attempt(self, now: float) -> bytes:
         """Return the record value of the next sending, and count it."""

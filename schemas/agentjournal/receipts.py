@@ -41,8 +41,12 @@ class Refusal(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One outcome on its way to the client that asked: it names the attempt it answers."""
+    """One outcome on its way to the client that asked: it names the attempt it answers.
 
+    Append ids are a stream's own, so only both together say which append it is.
+    """
+
+    stream: StreamId
     append_id: str
     attempt: int
     outcome: Receipt | Refusal
@@ -54,34 +58,27 @@ def encode_answers(answers: list[Answer]) -> bytes:
 
 
 def _fields(answer: Answer) -> list[Any]:
+    which = [answer.stream, answer.append_id, answer.attempt]
     match answer.outcome:
         case Receipt() as r:
-            return [
-                answer.append_id,
-                answer.attempt,
-                "duplicate" if r.duplicate else "accepted",
-                r.stream,
-                r.partition,
-                r.position,
-                r.first_version,
-                r.last_version,
-            ]
+            word = "duplicate" if r.duplicate else "accepted"
+            return [*which, word, r.partition, r.position, r.first_version, r.last_version]
         case Refusal() as r:
-            return [answer.append_id, answer.attempt, r.reason, r.path, r.text, r.version]
+            return [*which, r.reason, r.path, r.text, r.version]
 
 
 def decode_answers(message: bytes) -> list[Answer]:
     """Return the answers in a message of a client's channel."""
     answers: list[Answer] = []
-    for append_id, attempt, word, *rest in orjson.loads(message):
+    for stream, append_id, attempt, word, *rest in orjson.loads(message):
         outcome: Receipt | Refusal
         if word in {"accepted", "duplicate"}:
-            stream, partition, position, first, last = rest
+            partition, position, first, last = rest
             outcome = Receipt(
                 stream, partition, position, first, last, word == "duplicate", append_id
             )
         else:
             path, text, version = rest
             outcome = Refusal(word, path, text, version)
-        answers.append(Answer(append_id, attempt, outcome))
+        answers.append(Answer(stream, append_id, attempt, outcome))
     return answers

@@ -1,0 +1,70 @@
+"""Append ids: a repeat is recorded once, whoever sends it and however many are on their way."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agentjournal import AppendIdReused, Log, MessageAdded
+from agentjournal.settings import Settings
+from tests.servers import connected
+
+pytestmark = pytest.mark.stack
+
+
+def message(text: str) -> MessageAdded:
+    return MessageAdded(role="user", content=text, message_id=f"m-{text}")
+
+
+async def test_the_same_append_id_in_many_sessions_are_many_appends(journal: Settings) -> None:
+    async with connected(journal) as log:
+        sessions = [log.session(f"s-{n}") for n in range(24)]
+        receipts = await asyncio.gather(
+            *(s.append(message(s.id), append_id="turn-1", timeout_s=10) for s in sessions)
+        )
+        assert [r.stream for r in receipts] == [s.stream for s in sessions]
+        for session in sessions:
+            [found] = (await session.load()).messages
+            assert found.text == session.id
+
+
+async def on_its_way(log: Log, append_id: str) -> None:
+    outbox = log._servers.appender._outbox
+    while not any(p.request.append_id == append_id for p in outbox.unsettled()):
+        await asyncio.sleep(0)
+
+
+async def test_a_call_that_gave_up_and_its_repeat_are_one_append(journal: Settings) -> None:
+    async with connected(journal) as log:
+        session = log.session("s")
+        first = asyncio.create_task(session.append(message("once"), append_id="a"))
+        await on_its_way(log, "a")
+        first.cancel()
+        again = await session.append(message("once"), append_id="a")
+        assert (again.first_version, again.last_version) == (2, 2)
+        after = await session.append(message("more"), expected_version=2, timeout_s=5)
+        assert after.first_version == 3
+
+
+async def test_two_calls_at_once_under_one_id_are_one_append(journal: Settings) -> None:
+    async with connected(journal) as log:
+        session = log.session("s")
+        calls = [session.append(message("once"), append_id="a", timeout_s=5) for _ in range(8)]
+        receipts = await asyncio.gather(*calls)
+        assert {(r.position, r.first_version, r.last_version) for r in receipts} == {
+            (receipts[0].position, 2, 2)
+        }
+        assert (await session.append(message("more"), expected_version=2)).first_version == 3
+
+
+async def test_two_calls_at_once_under_one_id_with_other_content_are_told_apart(
+    journal: Settings,
+) -> None:
+    async with connected(journal) as log:
+        session = log.session("s")
+        first = asyncio.create_task(session.append(message("one"), append_id="a"))
+        await on_its_way(log, "a")
+        with pytest.raises(AppendIdReused):
+            await session.append(message("other"), append_id="a", timeout_s=5)
+        assert (await first).first_version == 2

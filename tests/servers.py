@@ -1,0 +1,112 @@
+"""Topics, tables and roles of a test's own, on the servers that all tests share."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
+
+import psycopg
+from psycopg import sql
+
+from agentjournal import Log
+from agentjournal.outgoing import Redact
+from agentjournal.settings import Settings
+from consumers.projector import ProjectorOptions
+from consumers.roles import run_projector, run_sequencer
+from consumers.running import initialise
+from consumers.sequencer import SequencerOptions
+
+Role = Callable[[Settings, asyncio.Event], Coroutine[Any, Any, None]]
+
+
+async def sequencer(settings: Settings, stop: asyncio.Event) -> None:
+    """Run a sequencer that starts over at once and saves often."""
+    options = SequencerOptions(poll_s=0.02, heartbeat_s=0.2, outage_pause_s=0.05, save_every_s=0.2)
+    await run_sequencer(settings, stop, options=options)
+
+
+async def projector(settings: Settings, stop: asyncio.Event) -> None:
+    """Run a projector that starts over at once."""
+    options = ProjectorOptions(poll_s=0.02, heartbeat_s=0.2, outage_pause_s=0.05)
+    await run_projector(settings, stop, options=options)
+
+
+async def new_database(settings: Settings) -> Settings:
+    """Return settings with an empty database and a topic prefix of their own."""
+    name = f"test_{uuid4().hex[:12]}"
+    async with await psycopg.AsyncConnection.connect(
+        settings.postgres, autocommit=True
+    ) as connection:
+        await connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    address = urlunsplit(urlsplit(settings.postgres)._replace(path=f"/{name}"))
+    return replace(settings, postgres=address, topic_prefix=f"{name}.")
+
+
+async def fresh_settings(settings: Settings) -> Settings:
+    """Return settings with topics and tables of their own, all empty."""
+    fresh = await new_database(settings)
+    await initialise(fresh)
+    return fresh
+
+
+@asynccontextmanager
+async def roles(settings: Settings, *names: Role) -> AsyncGenerator[None]:
+    """Run roles in this loop until the end of the block; raise what one of them raises."""
+    stop = asyncio.Event()
+    async with asyncio.TaskGroup() as group:
+        for role in names:
+            group.create_task(role(settings, stop))
+        try:
+            yield
+        finally:
+            stop.set()
+
+
+@contextmanager
+def roles_in_a_thread(settings: Settings, names: Sequence[Role]) -> Generator[None]:
+    """Run roles in a loop of their own, for as many tests as there are in the block."""
+    loop, stop = asyncio.new_event_loop(), asyncio.Event()
+    failures: list[BaseException] = []
+
+    async def run() -> None:
+        async with asyncio.TaskGroup() as group:
+            for role in names:
+                group.create_task(role(settings, stop))
+
+    def main() -> None:
+        try:
+            loop.run_until_complete(run())
+        except BaseException as error:  # noqa: BLE001 - raised again below, in the test's thread
+            failures.append(error)
+        finally:
+            loop.close()
+
+    thread = threading.Thread(target=main, name="roles")
+    thread.start()
+    try:
+        yield
+    finally:
+        if thread.is_alive():
+            loop.call_soon_threadsafe(stop.set)
+        thread.join(30)
+    if failures:
+        raise failures[0]
+    assert not thread.is_alive(), "the roles do not stop"
+
+
+@asynccontextmanager
+async def connected(
+    settings: Settings, *, tenant: str | None = None, redact: Redact | None = None
+) -> AsyncGenerator[Log]:
+    """Connect as a client of a tenant of its own."""
+    name = tenant or f"tenant-{uuid4().hex[:8]}"
+    async with AsyncExitStack() as stack:
+        log = Log(replace(settings, tenant=name), redact)
+        stack.push_async_callback(log.close)
+        yield log
