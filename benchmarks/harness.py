@@ -8,7 +8,7 @@ import os
 import signal
 import statistics
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -76,7 +76,7 @@ async def fresh_settings(settings: Settings, prefix: str) -> Settings:
 @asynccontextmanager
 async def role_process(
     settings: Settings, *roles: str, arguments: Sequence[str] = ()
-) -> AsyncIterator[int]:
+) -> AsyncGenerator[int]:
     """Run roles in a process of their own, or Python with other `arguments`; yield its pid."""
     environment = os.environ | {
         "AGENTJOURNAL_KAFKA": settings.kafka,

@@ -30,16 +30,16 @@ class KafkaAppends:
         self._topic = settings.appends
         self._options = client_options(settings)
         self._consumer = self._new_consumer()
-        self._single = self._new_consumer(fetch_max_wait_ms=SHORT_WAIT_MS)
+        self._single = self._new_consumer(wait_ms=SHORT_WAIT_MS)
 
-    def _new_consumer(self, **more: int) -> AIOKafkaConsumer:
+    def _new_consumer(self, *, wait_ms: int = 500) -> AIOKafkaConsumer:
         return AIOKafkaConsumer(
             **self._options,
-            **more,
             auto_offset_reset="none",
             enable_auto_commit=False,
             max_partition_fetch_bytes=_FETCH_BYTES,
             fetch_min_bytes=1,
+            fetch_max_wait_ms=wait_ms,
         )
 
     async def __aenter__(self) -> Self:

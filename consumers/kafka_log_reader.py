@@ -26,17 +26,17 @@ class KafkaLogReader:
         self._options = client_options(settings)
         self._most = most_records
         self._consumer = self._new_consumer()
-        self._single = self._new_consumer(fetch_max_wait_ms=SHORT_WAIT_MS)
+        self._single = self._new_consumer(wait_ms=SHORT_WAIT_MS)
         self._batches: dict[Partition, WholeBatches] = {}
 
-    def _new_consumer(self, **more: int) -> AIOKafkaConsumer:
+    def _new_consumer(self, *, wait_ms: int = 500) -> AIOKafkaConsumer:
         return AIOKafkaConsumer(
             **self._options,
-            **more,
             auto_offset_reset="none",
             enable_auto_commit=False,
             max_partition_fetch_bytes=2_200_000,
             fetch_min_bytes=1,
+            fetch_max_wait_ms=wait_ms,
         )
 
     async def __aenter__(self) -> Self:

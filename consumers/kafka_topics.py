@@ -61,7 +61,7 @@ async def make_topics(settings: Settings) -> list[str]:
 
 
 async def _make(admin: AIOKafkaAdminClient, topic: NewTopic) -> bool:
-    response = await admin.create_topics([topic])
+    response: Any = await admin.create_topics([topic])
     for name, code, *_ in response.topic_errors:
         if code:
             error = for_code(code)
@@ -83,7 +83,7 @@ async def _check(admin: AIOKafkaAdminClient, settings: Settings) -> None:
                 "the number never changes; make the topics anew under another prefix"
             )
     resource = ConfigResource(ConfigResourceType.TOPIC, settings.appends)
-    responses = await admin.describe_configs([resource])
+    responses: Any = await admin.describe_configs([resource])
     values = {entry[0]: entry[1] for r in responses for item in r.resources for entry in item[4]}
     if values.get("message.timestamp.type") != "LogAppendTime":
         raise IntegrityError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
@@ -45,7 +45,7 @@ class PostgresPool:
         await self._pool.close(timeout=2)
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+    async def connection(self) -> AsyncGenerator[AsyncConnection[Any]]:
         """Give a connection for one piece of work.
 
         Raises OutageError when Postgres is away or went away meanwhile.

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any
 
 from agentjournal.codec import FormError, parse_strict
-
 from streams.shapes import compile_shapes, read_table
 
 Fault = tuple[str, str]  # path, reason

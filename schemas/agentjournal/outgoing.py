@@ -45,7 +45,7 @@ def check_size(events: Sequence[NewEvent]) -> None:
         )
 
 
-def _one(kind: str, index: int, event: Event, redact: Redact | None, now: str) -> NewEvent:
+def _one(kind: str, index: int, event: object, redact: Redact | None, now: str) -> NewEvent:
     place = f"events[{index}]"
     if not isinstance(event, Event):
         raise AppendRejected(place, f"is a {type(event).__name__}, not an event")

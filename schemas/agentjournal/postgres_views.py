@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -48,7 +48,7 @@ class PostgresViews:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._pool: AsyncConnectionPool[AsyncConnection[dict[str, Any]]] | None = None
+        self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
         self._opening = asyncio.Lock()
 
     async def close(self) -> None:
@@ -58,7 +58,7 @@ class PostgresViews:
 
     async def read_stream(
         self, stream: StreamId, *, after: int = 0, most: int | None = None
-    ) -> AsyncIterator[Recorded]:
+    ) -> AsyncGenerator[Recorded]:
         """Yield the events of a stream with version > `after`, in order, as they are stored now.
 
         Raises StreamParked when the events projection stopped at this stream.
@@ -128,11 +128,12 @@ class PostgresViews:
 
     async def _rows(self, statement: str, **values: Any) -> list[dict[str, Any]]:
         async with self._connection() as connection:
-            cursor = await connection.execute(_SQL[statement], values, binary=True)
+            cursor = connection.cursor(row_factory=dict_row, binary=True)
+            await cursor.execute(_SQL[statement], values)
             return await cursor.fetchall()
 
     @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[AsyncConnection[dict[str, Any]]]:
+    async def _connection(self) -> AsyncGenerator[AsyncConnection[Any]]:
         pool = await self._opened()
         try:
             async with pool.connection() as connection:
@@ -140,23 +141,20 @@ class PostgresViews:
         except (OperationalError, InterfaceError) as error:
             raise Unavailable("Postgres", error) from error
 
-    async def _opened(self) -> AsyncConnectionPool[AsyncConnection[dict[str, Any]]]:
+    async def _opened(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
         async with self._opening:
             if self._pool is None:
-                self._pool = AsyncConnectionPool(
+                pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
                     self._settings.postgres,
-                    kwargs={
-                        "autocommit": True,
-                        "row_factory": dict_row,
-                        "application_name": "agentjournal client",
-                    },
+                    kwargs={"autocommit": True, "application_name": "agentjournal client"},
                     min_size=1,
                     max_size=4,
                     open=False,
                     timeout=10,
                     check=AsyncConnectionPool.check_connection,
                 )
-                await self._pool.open()
+                await pool.open()
+                self._pool = pool
             return self._pool
 
 

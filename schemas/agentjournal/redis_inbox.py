@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from typing import Any
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
@@ -61,7 +62,7 @@ class RedisInbox:
         async with redis, redis.pubsub(ignore_subscribe_messages=False) as pubsub:
             await pubsub.subscribe(self.channel)
             while True:
-                message = await pubsub.get_message(timeout=5.0)
+                message: dict[str, Any] | None = await pubsub.get_message(timeout=5.0)
                 if message is None:
                     await pubsub.ping()
                 elif message["type"] == "subscribe":

@@ -222,10 +222,10 @@ def _check(path: str, item: dict[str, Any], fields: _Fields) -> None:
             raise RequestError(path, "has a field that this format does not know")
         if type(value) is not kind:
             raise RequestError(f"{path}.{name}", f"is not {_WORD[kind]}")
-        if kind is str:
+        if isinstance(value, str):
             if not 0 < len(value) <= _MAX_TEXT:
                 raise RequestError(f"{path}.{name}", f"must have 1 to {_MAX_TEXT} characters")
-        elif kind is int and not 0 <= value <= _MAX_INTEGER:
+        elif isinstance(value, int) and not 0 <= value <= _MAX_INTEGER:
             raise RequestError(f"{path}.{name}", "is not between 0 and 2**53")
     if not item.keys() >= missing:
         first = min(missing - item.keys())

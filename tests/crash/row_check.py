@@ -44,7 +44,9 @@ async def check_rows(settings: Settings) -> int:
         for partition, stored in (await read_events(settings)).items()
     }
     count = 0
-    connection = await psycopg.AsyncConnection.connect(settings.postgres, row_factory=dict_row)
+    connection = await psycopg.AsyncConnection[dict[str, Any]].connect(
+        settings.postgres, row_factory=dict_row
+    )
     async with connection:
         for projection in PROJECTIONS:
             wanted = _folded(projection, events)
