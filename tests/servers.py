@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -16,12 +16,14 @@ from psycopg import sql
 
 from agentjournal import Log
 from agentjournal.outgoing import Redact
+from agentjournal.pending import Pending
 from agentjournal.settings import Settings
 from consumers.projector import ProjectorOptions
 from consumers.roles import run_projector, run_sequencer
 from consumers.running import initialise
 from consumers.sequencer import SequencerOptions
 
+T = TypeVar("T")
 Role = Callable[[Settings, asyncio.Event], Coroutine[Any, Any, None]]
 
 
@@ -98,6 +100,20 @@ def roles_in_a_thread(settings: Settings, names: Sequence[Role]) -> Generator[No
     if failures:
         raise failures[0]
     assert not thread.is_alive(), "the roles do not stop"
+
+
+def unsettled(log: Log) -> list[Pending]:
+    """Return the appends of a log that are on their way."""
+    inside: Any = log
+    return list(inside._servers.appender._outbox.unsettled())
+
+
+async def eventually(look: Callable[[], T], *, timeout_s: float = 10) -> T:
+    """Return the first true value that `look` gives. Raises TimeoutError."""
+    async with asyncio.timeout(timeout_s):
+        while not (found := look()):  # noqa: ASYNC110 - what is looked at tells nobody
+            await asyncio.sleep(0)
+    return found
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 from agentjournal.codec import encode
 from agentjournal.envelope import Recorded, parse_record
+from agentjournal.events import MessageAdded
 from agentjournal.ids import Milliseconds, Partition, Position, StreamId, stream_id
 from agentjournal.partitions import partition_of
 from agentjournal.receipts import Receipt, Refusal
@@ -39,6 +40,11 @@ def said(text: str, role: str = "user", message_id: str | None = None) -> NewEve
 def started(user: str | None = None, **fields: Any) -> NewEvent:
     """Return the start of a session."""
     return event("session.started", agent="agent", **({"user": user} if user else {}), **fields)
+
+
+def message(text: str) -> MessageAdded:
+    """Return what a user says; the same words have the same id."""
+    return MessageAdded(role="user", content=text, message_id=f"m-{text[:200]}")
 
 
 def request(*events: NewEvent, **fields: Any) -> Request:

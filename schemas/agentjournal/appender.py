@@ -7,6 +7,7 @@ import contextlib
 import secrets
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from agentjournal.errors import AppendOutcomeUnknown, Unavailable
 from agentjournal.ids import StreamId
@@ -32,6 +33,7 @@ class Appender:
         self._inbox = RedisInbox(settings, channel, self._deliver)
         self._of_stream: defaultdict[StreamId, list[Pending]] = defaultdict(list)
         self._ticker: asyncio.Task[None] | None = None
+        self._closing: asyncio.Future[None] | None = None  # done once the log is closed
 
     @property
     def reply_to(self) -> str:
@@ -44,8 +46,11 @@ class Appender:
         one that is returned. Raises Unavailable when no answer could arrive, or earlier appends
         have no outcome in time: nothing was sent then.
         """
+        if self._closing is not None and self._closing.done():
+            raise Unavailable("the log", "it is closed")
         await self._inbox.ready(timeout_s)
-        if self._ticker is None:
+        if self._closing is None:
+            self._closing = asyncio.get_running_loop().create_future()
             self._ticker = asyncio.create_task(self._ask_again())
         deadline = asyncio.get_running_loop().time() + timeout_s
         while True:
@@ -71,32 +76,39 @@ class Appender:
         Raises what the refusal says, AppendOutcomeUnknown when no answer came in time, Unavailable
         when nothing was ever sent.
         """
-        done, _ = await asyncio.wait([pending.outcome], timeout=timeout_s)
-        if done:
+        if await self._done(pending.outcome, timeout_s):
             return pending.outcome.result()
         if not pending.attempts:
-            self._drop(pending)
-            raise Unavailable("Kafka", self._outbox.trouble or f"no answer in {timeout_s:g} s")
+            why = self._outbox.trouble or f"no answer in {timeout_s:g} s"
+            pending.fail(Unavailable("Kafka", why))  # also for others who wait for it
+            return pending.outcome.result()
         raise AppendOutcomeUnknown(
             pending.request.append_id, timeout_s, lambda: self._retry(pending, timeout_s)
         )
 
     async def handed_over(self, pending: Pending, timeout_s: float) -> None:
         """Return once Kafka has the request. Raises Unavailable, AppendOutcomeUnknown."""
-        done, _ = await asyncio.wait([pending.in_log], timeout=timeout_s)
-        if done:
+        if await self._done(pending.in_log, timeout_s):
             pending.in_log.result()
         else:
             await self.receipt(pending, 0)
 
     async def close(self) -> None:
-        """Stop; an append without an outcome stays unknown."""
+        """Stop; an append without an outcome stays unknown, and who waits for it is told so."""
+        if self._closing is not None and not self._closing.done():
+            self._closing.set_result(None)
         if self._ticker is not None:
             self._ticker.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._ticker
         await self._outbox.close()
         await self._inbox.close()
+
+    async def _done(self, future: asyncio.Future[Any], timeout_s: float) -> bool:
+        """Wait until `future` is done, though not beyond the closing of the log."""
+        waiting = [future] if self._closing is None else [future, self._closing]
+        await asyncio.wait(waiting, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        return future.done()
 
     async def _retry(self, pending: Pending, timeout_s: float) -> Receipt:
         if not pending.outcome.done():

@@ -46,6 +46,17 @@ async def abandon_producer(producer: AIOKafkaProducer) -> None:
         await producer.client.close()
     with suppress(Exception):
         await asyncio.wait_for(internals._sender.close(), timeout=2)  # noqa: SLF001
-    accumulator = internals._message_accumulator  # noqa: SLF001
     with suppress(Exception):
-        accumulator.fail_all(ConnectionError("the producer was thrown away"))
+        _fail_batches(internals._message_accumulator)  # noqa: SLF001
+
+
+def _fail_batches(accumulator: Any) -> None:
+    """Fail what is held, so that whoever waits learns of it, and nobody else is told."""
+    waiting = [batch for batches in accumulator._batches.values() for batch in batches]  # noqa: SLF001
+    held = accumulator._pending_batches  # noqa: SLF001
+    held.update(waiting)  # one that was to be sent again looks for itself here when it fails
+    accumulator.fail_all(ConnectionError("the producer was thrown away"))
+    for batch in held:
+        for future in (batch.future, batch._drain_waiter):  # noqa: SLF001
+            if not future.cancelled():
+                future.exception()  # nobody waiting for it is not a fault

@@ -6,15 +6,12 @@ import asyncio
 
 import pytest
 
-from agentjournal import AppendIdReused, Log, MessageAdded
+from agentjournal import AppendIdReused
 from agentjournal.settings import Settings
-from tests.servers import connected
+from tests.servers import connected, eventually, unsettled
+from tests.support import message
 
 pytestmark = pytest.mark.stack
-
-
-def message(text: str) -> MessageAdded:
-    return MessageAdded(role="user", content=text, message_id=f"m-{text}")
 
 
 async def test_the_same_append_id_in_many_sessions_are_many_appends(journal: Settings) -> None:
@@ -29,17 +26,11 @@ async def test_the_same_append_id_in_many_sessions_are_many_appends(journal: Set
             assert found.text == session.id
 
 
-async def on_its_way(log: Log, append_id: str) -> None:
-    outbox = log._servers.appender._outbox
-    while not any(p.request.append_id == append_id for p in outbox.unsettled()):
-        await asyncio.sleep(0)
-
-
 async def test_a_call_that_gave_up_and_its_repeat_are_one_append(journal: Settings) -> None:
     async with connected(journal) as log:
         session = log.session("s")
         first = asyncio.create_task(session.append(message("once"), append_id="a"))
-        await on_its_way(log, "a")
+        await eventually(lambda: unsettled(log))
         first.cancel()
         again = await session.append(message("once"), append_id="a")
         assert (again.first_version, again.last_version) == (2, 2)
@@ -64,7 +55,7 @@ async def test_two_calls_at_once_under_one_id_with_other_content_are_told_apart(
     async with connected(journal) as log:
         session = log.session("s")
         first = asyncio.create_task(session.append(message("one"), append_id="a"))
-        await on_its_way(log, "a")
+        await eventually(lambda: unsettled(log))
         with pytest.raises(AppendIdReused):
             await session.append(message("other"), append_id="a", timeout_s=5)
         assert (await first).first_version == 2
