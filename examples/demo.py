@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import shlex
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,8 +26,16 @@ from examples.killing import (
     start_agent,
     tool_started,
 )
-
-AGENTJOURNAL = Path(sys.executable).with_name("agentjournal")
+from examples.terminal import (
+    AGENTJOURNAL,
+    PYTHON,
+    CommandFailed,
+    agentjournal,
+    heading,
+    say,
+    show_command,
+    typed,
+)
 
 
 class DemoFailed(Exception):
@@ -49,11 +55,14 @@ async def demo(files: list[str]) -> None:
         await killed_twice(session, folder)
         heading("Nothing is lost, and nothing was done twice")
         await done_once(session, folder)
-    if files:
-        heading("Sessions of other agents")
-        agentjournal("import", *files)
     heading("The session")
     agentjournal("show", session_id)
+    if files:
+        heading("Sessions of other agents")
+        try:
+            agentjournal("import", *files)
+        except CommandFailed as error:
+            say(f"{error}: it names above what was left out")
     heading("Questions over all sessions")
     for query in (CALLS_PER_TOOL, SLOWEST, TOKENS):
         agentjournal("sql", query)
@@ -79,7 +88,7 @@ async def killed_twice(session: aj.Session, folder: Path) -> None:
 
 async def started(session: aj.Session, folder: Path) -> Process:
     """Start the agent, and show how."""
-    show_command("python", "-m", "examples.coding_agent", session.id, str(folder))
+    show_command(PYTHON, "-m", "examples.coding_agent", session.id, str(folder))
     return await start_agent(session.id, folder)
 
 
@@ -99,7 +108,7 @@ async def done_once(session: aj.Session, folder: Path) -> None:
     if cut := [call.call_id for call in calls if call.outcome != "completed"]:
         raise DemoFailed(f"not completed: {', '.join(cut)}")
     published = registry_of(folder).read_text(encoding="utf-8").splitlines()
-    say(f"published {len(published)} time: {published[0]}")
+    say(f"the registry, {registry_of(folder)}, has {len(published)} version: {published[0]}")
     if len(published) != 1:
         raise DemoFailed("it should have been published once")
 
@@ -116,44 +125,13 @@ def where_next(session_id: str, folder: Path) -> None:
         (("sessions",), "every session, the latest first"),
         (("show", session_id, "--at", "8"), "the session as it was at version 8"),
         (("tail", session_id), "its events, one a line"),
-        (("sql", "SELECT * FROM agentjournal.tool_calls"), "any question"),
+        (("sql", "SELECT * FROM tool_calls"), "any question"),
         (("status",), "what runs, and where"),
-        (("down",), "stop the stack; its data stays"),
     ):
-        print(f"  {shlex.join([command_name(), *arguments])}\n      {purpose}")
-    print(f"  {folder}\n      what the agent worked on\n")
-    print(f"The stack goes on running: `{command_name()} down` stops it.")
-
-
-def agentjournal(*arguments: str) -> None:
-    """Show a command, and run it. Raises DemoFailed when it fails."""
-    show_command(command_name(), *arguments)
-    ran = subprocess.run([AGENTJOURNAL, *arguments], timeout=600, check=False)
-    if ran.returncode:
-        raise DemoFailed(f"`agentjournal {arguments[0]}` ended with status {ran.returncode}")
-
-
-def command_name() -> str:
-    """Return what to type for `agentjournal` here."""
-    here = Path.cwd()
-    return str(
-        AGENTJOURNAL.relative_to(here) if AGENTJOURNAL.is_relative_to(here) else AGENTJOURNAL
-    )
-
-
-def show_command(*words: str) -> None:
-    """Print a command as it would be typed."""
-    print(f"\n$ {shlex.join(words)}", flush=True)
-
-
-def say(text: str) -> None:
-    """Print what just happened."""
-    print(f"  {text}", flush=True)
-
-
-def heading(text: str) -> None:
-    """Print a heading."""
-    print(f"\n── {text}", flush=True)
+        print(" ", AGENTJOURNAL, *map(typed, arguments))
+        print(f"      {purpose}")
+    print(f"  {folder}\n      what the agent worked on")
+    print(f"\nThe stack goes on running; `{AGENTJOURNAL} down` stops it, and its data stays.")
 
 
 def main() -> int:
@@ -161,9 +139,9 @@ def main() -> int:
     began_s = time.monotonic()
     try:
         asyncio.run(demo(sys.argv[1:]))
-    except (DemoFailed, AgentEnded, aj.AgentJournalError) as error:
+    except (DemoFailed, CommandFailed, AgentEnded, aj.AgentJournalError) as error:
         print(f"\nthe demo failed: {error}", file=sys.stderr)
-        print(f"`{command_name()} logs` shows what the stack says", file=sys.stderr)
+        print(f"`{AGENTJOURNAL} logs` shows what the stack says", file=sys.stderr)
         return 1
     print(f"This took {time.monotonic() - began_s:.0f} s.")
     return 0

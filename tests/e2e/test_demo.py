@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import random
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from local.stack import Stack, running
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 
+CHECKOUT = Path(__file__).parents[2]
 SEEDS = (1, 2)
 KILLS = 4
 CALLS = sum(len(calls) for _, calls in SCRIPT)
@@ -153,3 +156,27 @@ def test_calls_were_cut_off_at_all(all_finished: dict[int, Finished]) -> None:
         "AND type = 'tool.started' AND (data ->> 'attempt')::int > 1"
     )
     assert sum(each.rows(query)[0][0] for each in all_finished.values()) > 0
+
+
+def test_the_demo_shows_what_it_promises_and_imports_a_file(
+    stack_at_work: Stack, tmp_path: Path
+) -> None:
+    chat = tmp_path / "chat-of-another-agent.json"
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    chat.write_text(json.dumps(messages), encoding="utf-8")
+    shown = subprocess.run(
+        [sys.executable, "-m", "examples.demo", str(chat)],
+        cwd=CHECKOUT,
+        env={**os.environ, "AGENTJOURNAL_HOME": str(stack_at_work.home.path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    lines = [line.split() for line in shown.stdout.splitlines()]
+    assert ["call-1-2", "run_tests", "completed", "2", "1"] in lines  # cut off: started twice
+    assert ["call-2-1", "read_file", "completed", "1", "1"] in lines
+    assert ["call-5-1", "publish", "completed", "2", "1"] in lines
+    assert "has 1 version" in shown.stdout
+    assert "chat-of-another-agent" in shown.stdout.partition("Questions over all sessions")[2]
