@@ -6,13 +6,16 @@ from collections.abc import AsyncIterator, Collection, Generator
 from typing import Any, Literal, Self
 from urllib.parse import quote
 
+from pydantic import ValidationError
+
 from agentjournal.appender import Appender
 from agentjournal.envelope import Recorded
 from agentjournal.events import SessionStarted
+from agentjournal.events.decode import rejection
 from agentjournal.ids import stream_id
 from agentjournal.kafka_ends import KafkaEnds
 from agentjournal.kafka_subscription import subscribe
-from agentjournal.outgoing import Redact
+from agentjournal.outgoing import Redact, checked_id
 from agentjournal.postgres_views import PostgresViews, SessionInfo
 from agentjournal.receipts import Receipt
 from agentjournal.session import Servers, Session, Writer
@@ -43,13 +46,18 @@ class Log:
     ) -> Session:
         """Return a handle of a session; nothing is written before its first append.
 
-        Raises AppendRejected when the id is empty, too long, or holds control characters.
+        Raises AppendRejected when an id is empty, too long, or holds control characters.
         """
         stream = stream_id("session", self.settings.tenant, session_id)
         name = agent or DEFAULT_AGENT
+        try:
+            start = SessionStarted(user=user, agent=name, task_id=task, title=title)
+        except ValidationError as error:
+            raise rejection(error) from None
         source = f"/{quote(self.settings.tenant, safe='')}/{quote(name, safe='')}"
-        start = SessionStarted(user=user, agent=name, task_id=task, title=title)
-        return Session(stream, self._servers, Writer(source, agent, worker), start)
+        if worker:
+            checked_id("worker", worker)
+        return Session(stream, self._servers, Writer(source, agent or None, worker or None), start)
 
     async def sessions(
         self,

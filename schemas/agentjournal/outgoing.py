@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from agentjournal.errors import AppendRejected
 from agentjournal.events import Event, allowed_on
+from agentjournal.events.fields import ID_RULE, is_id
 from agentjournal.ids import new_event_id
 from agentjournal.requests import MAX_EVENTS, MAX_REQUEST_BYTES, NewEvent
 
@@ -49,13 +50,27 @@ def _one(kind: str, index: int, event: object, redact: Redact | None, now: str) 
     place = f"events[{index}]"
     if not isinstance(event, Event):
         raise AppendRejected(place, f"is a {type(event).__name__}, not an event")
-    if not allowed_on(event.type, kind):
-        raise AppendRejected(f"{place}.type", f"{event.type} does not belong to a {kind} stream")
+    written = _redacted(event, redact)
+    if not isinstance(written, Event):
+        raise AppendRejected(place, f"was redacted to a {type(written).__name__}, not an event")
+    if not allowed_on(written.type, kind):
+        raise AppendRejected(f"{place}.type", f"{written.type} does not belong to a {kind} stream")
     try:
-        data = (event if redact is None else redact(event)).encoded()
+        data = written.encoded()
     except AppendRejected as error:
         raise AppendRejected(f"{place}.data.{error.path}", error.reason) from None
-    return NewEvent(new_event_id(), event.type, data, event.schema_version, now)
+    return NewEvent(new_event_id(), written.type, data, written.schema_version, now)
+
+
+def _redacted(event: Event, redact: Redact | None) -> object:
+    return event if redact is None else redact(event)  # a caller's function may return anything
+
+
+def checked_id(name: str, text: str) -> str:
+    """Return `text`. Raises AppendRejected when it cannot be an id, or another short attribute."""
+    if not is_id(text):
+        raise AppendRejected(name, ID_RULE)
+    return text
 
 
 def batch_id(seed: str, index: int, events: Sequence[NewEvent]) -> str:

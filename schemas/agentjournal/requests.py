@@ -8,6 +8,7 @@ and re-encodes `data`: the bytes that were written are the bytes that are kept.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -105,6 +106,7 @@ class RequestError(ValueError):
 class _Fields(NamedTuple):
     kinds: dict[str, type]  # bool is not an int here
     required: frozenset[str]
+    most: tuple[int, str]  # the largest integer, and the same in words
 
 
 _HEADER = _Fields(
@@ -123,6 +125,7 @@ _HEADER = _Fields(
         "events": list,
     },
     frozenset({"format", "appendid", "attempt", "source", "events"}),
+    (2**53, "2**53"),
 )
 _EVENT = _Fields(
     {
@@ -137,9 +140,10 @@ _EVENT = _Fields(
         "traceparent": str,
     },
     frozenset({"id", "type", "schemaversion", "size"}),
+    (2**31 - 1, "2**31 - 1"),  # an integer of a CloudEvent has 32 bits
 )
-_MAX_TEXT = 2_048  # characters of every attribute, so that an envelope has a bounded size
-_MAX_INTEGER = 2**53
+_MAX_TEXT = 8_192  # characters of every attribute: more than the longest ids take when encoded
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # what no text of a CloudEvent holds
 
 
 def decode_request(value: bytes) -> Request:
@@ -225,8 +229,10 @@ def _check(path: str, item: dict[str, Any], fields: _Fields) -> None:
         if isinstance(value, str):
             if not 0 < len(value) <= _MAX_TEXT:
                 raise RequestError(f"{path}.{name}", f"must have 1 to {_MAX_TEXT} characters")
-        elif isinstance(value, int) and not 0 <= value <= _MAX_INTEGER:
-            raise RequestError(f"{path}.{name}", "is not between 0 and 2**53")
+            if not (value.isascii() and value.isprintable()) and _CONTROL.search(value):
+                raise RequestError(f"{path}.{name}", "holds control characters")
+        elif isinstance(value, int) and not 0 <= value <= fields.most[0]:
+            raise RequestError(f"{path}.{name}", f"is not between 0 and {fields.most[1]}")
     if not item.keys() >= missing:
         first = min(missing - item.keys())
         raise RequestError(f"{path}.{first}", "is missing")

@@ -15,7 +15,7 @@ from agentjournal.errors import AppendRejected, IntegrityError, SessionNotFound
 from agentjournal.events import Event, SessionEnded, SessionStarted
 from agentjournal.ids import StreamId, parse_stream
 from agentjournal.kafka_ends import KafkaEnds
-from agentjournal.outgoing import Redact, outgoing
+from agentjournal.outgoing import Redact, checked_id, outgoing
 from agentjournal.partitions import partition_of
 from agentjournal.pending import Pending
 from agentjournal.postgres_views import PostgresViews
@@ -25,7 +25,6 @@ from agentjournal.state import SessionState
 from agentjournal.window import Window, openai_chat
 
 _FOLLOW_S = 0.1
-_MOST_ATTRIBUTE = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +195,9 @@ class Session:
         timeout_s: float,
     ) -> Pending:
         request = Request(
-            append_id=_checked("append_id", append_id) if append_id else secrets.token_hex(16),
+            append_id=secrets.token_hex(16)
+            if append_id is None
+            else checked_id("append_id", append_id),
             events=outgoing("session", events, self._servers.redact),
             source=self._writer.source,
             expected_version=expected_version,
@@ -216,12 +217,6 @@ class Session:
         if self._last is None or receipt.position > self._last.position:
             self._last = receipt
         return receipt
-
-
-def _checked(name: str, text: str) -> str:
-    if not 1 <= len(text) <= _MOST_ATTRIBUTE:
-        raise AppendRejected(name, f"must have 1 to {_MOST_ATTRIBUTE} characters")
-    return text
 
 
 def _is_after(recorded: Recorded, at: int | datetime | None) -> bool:
