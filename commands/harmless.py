@@ -32,6 +32,11 @@ def one_line(text: str, most: int | None = None) -> str:
     return line[: most - 1] + ELLIPSIS
 
 
+def as_cell(text: str) -> str:
+    """Return `text` harmless in one line, its spaces as they are."""
+    return harmless(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def _escape(found: re.Match[str]) -> str:
     code = ord(found.group())
     if code < 0x100:

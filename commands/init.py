@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import typer
 
 from agentjournal.settings import find_settings
+from commands.waiting import wait_for
 
 commands = typer.Typer()
 
@@ -16,7 +15,7 @@ def init() -> None:
     """Make the topics and tables that are missing; repeat it as often as you like."""
     from consumers.running import initialise  # noqa: PLC0415 - loads what only roles need
 
-    done = asyncio.run(initialise(find_settings()))
+    done = wait_for(initialise(find_settings()))
     for line in done:
         print(f"done: {line}")
     if not done:

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from commands.harmless import one_line
+from commands.harmless import as_cell
 
 T = TypeVar("T")
 
@@ -67,9 +67,9 @@ def aligned(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Iterato
     """Yield a line of names and a line a row, two spaces between columns."""
     widths: list[int] = []
     for page in _pages(rows, _PAGE, at_least_one=True):
-        shown = [[one_line(cell) for cell in row] for row in page]
+        shown = [[as_cell(cell) for cell in row] for row in page]
         if not widths:
-            names = [one_line(column.name) for column in columns]
+            names = [as_cell(column.name) for column in columns]
             widths = [
                 max(cell_len(row[at]) for row in (names, *shown)) for at in range(len(columns))
             ]
@@ -81,9 +81,14 @@ def aligned(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Iterato
 
 def print_json_array(values: Iterable[Mapping[str, Any]]) -> None:
     """Print one JSON array, an object a line."""
+    print_json_objects(orjson.dumps(value) for value in values)
+
+
+def print_json_objects(objects: Iterable[bytes]) -> None:
+    """Print one JSON array of objects that are JSON already, one a line."""
     before = b"[\n"
-    for value in values:
-        sys.stdout.buffer.write(before + orjson.dumps(value, default=str))
+    for each in objects:
+        sys.stdout.buffer.write(before + each)
         before = b",\n"
     sys.stdout.buffer.write(b"[]\n" if before == b"[\n" else b"\n]\n")
     sys.stdout.buffer.flush()
@@ -102,13 +107,13 @@ def say(line: str) -> None:
 
 
 def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Table:
-    shown = [[one_line(cell) for cell in row] for row in rows]
+    shown = [[as_cell(cell) for cell in row] for row in rows]
     kept = _fitting(columns, shown, width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for at in kept:
         column = columns[at]
         table.add_column(
-            Text(one_line(column.name)),
+            Text(as_cell(column.name)),
             justify=column.align,
             no_wrap=column.short or column.optional,
             overflow="ellipsis" if column.optional else "fold",

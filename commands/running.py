@@ -15,7 +15,7 @@ commands = typer.Typer()
 
 @commands.command()
 def run(
-    roles: Annotated[list[str], typer.Argument(metavar="ROLE...", help="Roles to run.")],
+    roles: Annotated[list[str], typer.Argument(metavar="ROLE", help="Roles to run.")],
 ) -> None:
     """Run one or more roles in the foreground, until SIGTERM or Ctrl-C."""
     signal.signal(signal.SIGTERM, _stopped_early)  # loading takes a moment

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Literal
@@ -13,6 +12,7 @@ import agentjournal
 from agentjournal import SessionInfo
 from commands.printing import Column, print_json_array, print_rows
 from commands.times import date_and_clock
+from commands.waiting import wait_for
 
 commands = typer.Typer()
 
@@ -44,7 +44,7 @@ def sessions(
 
     `in` and `out` are tokens of model calls; `open` counts tool calls without an outcome.
     """
-    found = asyncio.run(_found(user, status, limit))
+    found = wait_for(_found(user, status, limit))
     if as_json:
         print_json_array(asdict(each) for each in found)
     else:

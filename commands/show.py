@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime
 from typing import Annotated
 
@@ -21,6 +20,7 @@ from commands.show_json import transcript_object
 from commands.show_text import transcript_lines
 from commands.times import moment
 from commands.transcript import Transcript
+from commands.waiting import wait_for
 
 commands = typer.Typer()
 
@@ -39,7 +39,7 @@ def show(
 
     A time is ISO 8601, like 2026-01-31T12:00; without a zone it is local time.
     """
-    shown, last_version = asyncio.run(
+    shown, last_version = wait_for(
         _read(session_named(find_settings(), session), None if at is None else _place(at))
     )
     if as_json:
