@@ -21,7 +21,7 @@ SET owner = '' WHERE partition = %(partition)s AND epoch = %(epoch)s;
 SELECT wanted.stream, h.version, h.hash, h.status, h.user_digest, h.last_activity_ms, h.bytes,
        h.tokens, h.lease_fence, h.lease_until_ms, h.lease_holder, h.appends
 FROM agentjournal_internal.sequencer_checkpoints AS c
-CROSS JOIN unnest(%(streams)s::text[]) AS wanted (stream)
+CROSS JOIN unnest(%(streams)b::text[]) AS wanted (stream)
 LEFT JOIN agentjournal_internal.heads AS h ON h.stream = wanted.stream
 WHERE c.partition = %(partition)s AND c.epoch = %(epoch)s;
 
@@ -29,9 +29,9 @@ WHERE c.partition = %(partition)s AND c.epoch = %(epoch)s;
 -- Locked in the order of partitions, so that two owners of some of them never wait in a circle.
 WITH given AS (
     SELECT * FROM unnest(
-        %(partitions)s::int[], %(epochs)s::bigint[],
-        %(next_inputs)s::bigint[], %(input_digests)s::bytea[],
-        %(next_outputs)s::bigint[], %(output_digests)s::bytea[]
+        %(partitions)b::int[], %(epochs)b::bigint[],
+        %(next_inputs)b::bigint[], %(input_digests)b::bytea[],
+        %(next_outputs)b::bigint[], %(output_digests)b::bytea[]
     ) AS g (partition, epoch, next_input, input_digest, next_output, output_digest)
 ), locked AS (
     SELECT c.partition
@@ -53,10 +53,10 @@ INSERT INTO agentjournal_internal.heads AS h (
     lease_fence, lease_until_ms, lease_holder, appends
 )
 SELECT * FROM unnest(
-    %(stream)s::text[], %(partition)s::int[], %(version)s::bigint[], %(hash)s::text[],
-    %(status)s::text[], %(user)s::bytea[], %(last_activity_ms)s::bigint[], %(data_bytes)s::bigint[],
-    %(tokens)s::bigint[], %(lease_fence)s::bigint[], %(lease_until_ms)s::bigint[],
-    %(lease_holder)s::text[], %(appends)s::bytea[]
+    %(stream)b::text[], %(partition)b::int[], %(version)b::bigint[], %(hash)b::text[],
+    %(status)b::text[], %(user)b::bytea[], %(last_activity_ms)b::bigint[], %(data_bytes)b::bigint[],
+    %(tokens)b::bigint[], %(lease_fence)b::bigint[], %(lease_until_ms)b::bigint[],
+    %(lease_holder)b::text[], %(appends)b::bytea[]
 )
 ON CONFLICT (stream) DO UPDATE SET
     version = excluded.version, hash = excluded.hash, status = excluded.status,

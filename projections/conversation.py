@@ -35,7 +35,6 @@ def fold(recorded: Recorded, context: Context, changes: Changes) -> Context:
     apply = _APPLY.get(recorded.type)
     if apply is not None:
         context = apply(recorded, recorded.data, context, changes)
-    context = context._replace(version=recorded.version, hash=recorded.hash)
     _session(
         recorded,
         changes,
@@ -44,8 +43,9 @@ def fold(recorded: Recorded, context: Context, changes: Changes) -> Context:
         last_activity_at=recorded.recorded_at,
         # What is open now, or "" for none: None would say that nothing changed.
         turn_id=context.turn_id or "",
+        messages=1 if recorded.type == "message.added" else None,
     )
-    return context
+    return Context(recorded.version, recorded.hash, context.turn_id)
 
 
 def _session(recorded: Recorded, changes: Changes, **columns: Any) -> None:
@@ -126,7 +126,6 @@ def _message(r: Recorded, data: Any, context: Context, changes: Changes) -> Cont
             recorded_at=r.recorded_at,
         ),
     )
-    _session(r, changes, messages=1)
     for part in parts:
         if isinstance(part, dict) and part.get("type") == "tool_call":
             call = {

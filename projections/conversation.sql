@@ -12,12 +12,12 @@ INSERT INTO agentjournal_internal.sessions_1 AS t (
     output_tokens, cost
 )
 SELECT * FROM unnest(
-    %(stream)s::text[], %(tenant)s::text[], %(session_id)s::text[], %(partition)s::int[],
-    %(user_id)s::text[], %(agent)s::text[], %(title)s::text[], %(task_id)s::text[],
-    %(parent_session_id)s::text[], %(status)s::text[], %(started_at)s::timestamptz[],
-    %(last_activity_at)s::timestamptz[], %(version)s::bigint[], %(head_hash)s::bytea[],
-    %(turn_id)s::text[], %(messages)s::bigint[], %(input_tokens)s::bigint[],
-    %(output_tokens)s::bigint[], %(cost)s::numeric[]
+    %(stream)b::text[], %(tenant)b::text[], %(session_id)b::text[], %(partition)b::int[],
+    %(user_id)b::text[], %(agent)b::text[], %(title)b::text[], %(task_id)b::text[],
+    %(parent_session_id)b::text[], %(status)b::text[], %(started_at)s::timestamptz[],
+    %(last_activity_at)s::timestamptz[], %(version)b::bigint[], %(head_hash)b::bytea[],
+    %(turn_id)b::text[], %(messages)b::bigint[], %(input_tokens)b::bigint[],
+    %(output_tokens)b::bigint[], %(cost)b::numeric[]
 )
 ON CONFLICT (stream) DO UPDATE SET
     tenant = coalesce(t.tenant, excluded.tenant),
@@ -48,9 +48,9 @@ INSERT INTO agentjournal_internal.turns_1 AS t (
     tenant, session_id, turn_id, version, trigger, reason, started_at, ended_at, resume_at
 )
 SELECT * FROM unnest(
-    %(tenant)s::text[], %(session_id)s::text[], %(turn_id)s::text[], %(version)s::bigint[],
-    %(trigger)s::text[], %(reason)s::text[], %(started_at)s::timestamptz[],
-    %(ended_at)s::timestamptz[], %(resume_at)s::text[]
+    %(tenant)b::text[], %(session_id)b::text[], %(turn_id)b::text[], %(version)b::bigint[],
+    %(trigger)b::text[], %(reason)b::text[], %(started_at)s::timestamptz[],
+    %(ended_at)s::timestamptz[], %(resume_at)b::text[]
 )
 ON CONFLICT (tenant, session_id, turn_id) DO UPDATE SET
     version = coalesce(t.version, excluded.version),
@@ -66,9 +66,9 @@ INSERT INTO agentjournal_internal.messages_1 AS t (
     model_call_id, recorded_at
 )
 SELECT * FROM unnest(
-    %(tenant)s::text[], %(session_id)s::text[], %(message_id)s::text[], %(version)s::bigint[],
-    %(turn_id)s::text[], %(role)s::text[], %(content)s::text[], %(tokens)s::bigint[],
-    %(status)s::text[], %(model_call_id)s::text[], %(recorded_at)s::timestamptz[]
+    %(tenant)b::text[], %(session_id)b::text[], %(message_id)b::text[], %(version)b::bigint[],
+    %(turn_id)b::text[], %(role)b::text[], %(content)b::text[], %(tokens)b::bigint[],
+    %(status)b::text[], %(model_call_id)b::text[], %(recorded_at)s::timestamptz[]
 )
 ON CONFLICT (tenant, session_id, message_id) DO UPDATE SET
     version = coalesce(t.version, excluded.version),
@@ -87,12 +87,12 @@ INSERT INTO agentjournal_internal.tool_calls_1 AS t (
     error_type, error_message, output
 )
 SELECT * FROM unnest(
-    %(tenant)s::text[], %(session_id)s::text[], %(call_id)s::text[], %(version)s::bigint[],
-    %(turn_id)s::text[], %(tool)s::text[], %(arguments_text)s::text[],
-    %(requested_at)s::timestamptz[], %(attempt)s::int[], %(effect)s::text[],
-    %(idempotency_key)s::text[], %(started_at)s::timestamptz[], %(lease_until)s::timestamptz[],
-    %(outcome)s::text[], %(ended_at)s::timestamptz[], %(duration_ms)s::float8[],
-    %(error_type)s::text[], %(error_message)s::text[], %(output)s::text[]
+    %(tenant)b::text[], %(session_id)b::text[], %(call_id)b::text[], %(version)b::bigint[],
+    %(turn_id)b::text[], %(tool)b::text[], %(arguments_text)b::text[],
+    %(requested_at)s::timestamptz[], %(attempt)b::int[], %(effect)b::text[],
+    %(idempotency_key)b::text[], %(started_at)s::timestamptz[], %(lease_until)s::timestamptz[],
+    %(outcome)b::text[], %(ended_at)s::timestamptz[], %(duration_ms)b::float8[],
+    %(error_type)b::text[], %(error_message)b::text[], %(output)b::text[]
 )
 ON CONFLICT (tenant, session_id, call_id) DO UPDATE SET
     version = coalesce(t.version, excluded.version),
@@ -139,11 +139,11 @@ INSERT INTO agentjournal_internal.model_calls_1 AS t (
     status, recorded_at
 )
 SELECT * FROM unnest(
-    %(tenant)s::text[], %(session_id)s::text[], %(model_call_id)s::text[],
-    %(version)s::bigint[], %(turn_id)s::text[], %(provider)s::text[],
-    %(request_model)s::text[], %(response_model)s::text[], %(input_tokens)s::bigint[],
-    %(output_tokens)s::bigint[], %(cost)s::numeric[], %(currency)s::text[],
-    %(duration_ms)s::float8[], %(finish_reason)s::text[], %(status)s::text[],
+    %(tenant)b::text[], %(session_id)b::text[], %(model_call_id)b::text[],
+    %(version)b::bigint[], %(turn_id)b::text[], %(provider)b::text[],
+    %(request_model)b::text[], %(response_model)b::text[], %(input_tokens)b::bigint[],
+    %(output_tokens)b::bigint[], %(cost)b::numeric[], %(currency)b::text[],
+    %(duration_ms)b::float8[], %(finish_reason)b::text[], %(status)b::text[],
     %(recorded_at)s::timestamptz[]
 )
 ON CONFLICT (tenant, session_id, model_call_id) DO UPDATE SET

@@ -33,6 +33,7 @@ EVENTS = Table(
         "hash": "first",
         "data": "first",
     },
+    insert_only=True,
 )
 STREAMS = Table(
     "streams", {"stream": "key", "partition": "first", "version": "last", "hash": "last"}
@@ -42,38 +43,38 @@ STREAMS = Table(
 def fold(recorded: Recorded, context: Context, changes: Changes) -> Context:
     """Add the event's row, and move its stream on."""
     r, hash_bytes = recorded, bytes.fromhex(recorded.hash)
-    changes.add(
+    changes.insert(
         "events",
-        {
-            "stream": r.stream,
-            "version": r.version,
-            "partition": r.partition,
-            "position": r.position,
-            "input_position": r.input_position,
-            "batch_index": r.batch_index,
-            "batch_size": r.batch_size,
-            "type": r.type,
-            "schema_version": r.schema_version,
-            "event_id": r.id,
-            "append_id": r.append_id,
-            "source": r.source,
-            "agent": r.agent,
-            "worker": r.worker,
-            "time": r.time,
-            "recorded_at": r.recorded_at,
-            "tokens": r.tokens,
-            "correlation_id": r.correlation_id,
-            "causation_id": r.causation_id,
-            "traceparent": r.traceparent,
-            "hash": hash_bytes,
-            "data": r.raw_data,
-        },
+        (
+            r.stream,
+            r.version,
+            r.partition,
+            r.position,
+            r.input_position,
+            r.batch_index,
+            r.batch_size,
+            r.type,
+            r.schema_version,
+            r.id,
+            r.append_id,
+            r.source,
+            r.agent,
+            r.worker,
+            r.time,
+            r.recorded_at,
+            r.tokens,
+            r.correlation_id,
+            r.causation_id,
+            r.traceparent,
+            hash_bytes,
+            r.raw_data,
+        ),
     )
     changes.add(
         "streams",
         {"stream": r.stream, "partition": r.partition, "version": r.version, "hash": hash_bytes},
     )
-    return context._replace(version=r.version, hash=r.hash)
+    return Context(r.version, r.hash, context.turn_id)
 
 
 EVENTS_PROJECTION = Projection(

@@ -11,17 +11,17 @@ INSERT INTO agentjournal_internal.events_1 (
     correlation_id, causation_id, traceparent, hash, data
 )
 SELECT * FROM unnest(
-    %(stream)s::text[], %(version)s::bigint[], %(partition)s::int[], %(position)s::bigint[],
-    %(input_position)s::bigint[], %(batch_index)s::int[], %(batch_size)s::int[], %(type)s::text[],
-    %(schema_version)s::int[], %(event_id)s::text[], %(append_id)s::text[], %(source)s::text[],
-    %(agent)s::text[], %(worker)s::text[], %(time)s::text[], %(recorded_at)s::timestamptz[],
-    %(tokens)s::bigint[], %(correlation_id)s::text[], %(causation_id)s::text[],
-    %(traceparent)s::text[], %(hash)s::bytea[], %(data)s::bytea[]
+    %(stream)b::text[], %(version)b::bigint[], %(partition)b::int[], %(position)b::bigint[],
+    %(input_position)b::bigint[], %(batch_index)b::int[], %(batch_size)b::int[], %(type)b::text[],
+    %(schema_version)b::int[], %(event_id)b::text[], %(append_id)b::text[], %(source)b::text[],
+    %(agent)b::text[], %(worker)b::text[], %(time)b::text[], %(recorded_at)s::timestamptz[],
+    %(tokens)b::bigint[], %(correlation_id)b::text[], %(causation_id)b::text[],
+    %(traceparent)b::text[], %(hash)b::bytea[], %(data)b::bytea[]
 );
 
 -- name: streams
 INSERT INTO agentjournal_internal.streams_1 AS t (stream, partition, version, hash)
 SELECT * FROM unnest(
-    %(stream)s::text[], %(partition)s::int[], %(version)s::bigint[], %(hash)s::bytea[]
+    %(stream)b::text[], %(partition)b::int[], %(version)b::bigint[], %(hash)b::bytea[]
 )
 ON CONFLICT (stream) DO UPDATE SET version = excluded.version, hash = excluded.hash;

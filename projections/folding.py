@@ -54,6 +54,7 @@ class ProjectionFold:
         self.places: dict[Partition, Place] = {}
         self.contexts: dict[StreamId, Context] = {}
         self.parked: set[StreamId] = set()
+        self._prefixes = tuple(f"{kind}/" for kind in sorted(projection.kinds))
 
     def wanted(self, recorded: Recorded) -> bool:
         """Whether this event is new to the projection, and of a stream that it reads."""
@@ -61,7 +62,7 @@ class ProjectionFold:
         return (
             place is not None
             and recorded.order > place.order
-            and recorded.stream.split("/", 1)[0] in self.projection.kinds
+            and recorded.stream.startswith(self._prefixes)
             and recorded.stream not in self.parked
         )
 

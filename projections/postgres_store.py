@@ -11,7 +11,6 @@ from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position, StreamId
 from projections.folding import Folded, Parked, Place, ProjectionFold
 from projections.projection import Context, Projection, read_sql
-from projections.rows import Table
 
 _SQL = read_sql("store.sql")
 _MOST_ERROR = 2_000  # characters of an error that are kept
@@ -92,8 +91,7 @@ async def write(
     """
     await advance(connection, projection, before, folded.places)
     for table in projection.tables:
-        if rows := folded.changes.sorted_rows(table.name):
-            arrays = _arrays(table, rows)
+        if (arrays := folded.changes.arrays(table.name)) is not None:
             await connection.execute(projection.sql[table.name], arrays, binary=True)
     for parked in folded.parked:
         await park(connection, projection, parked)
@@ -132,7 +130,3 @@ async def park(connection: AsyncConnection[Any], projection: Projection, parked:
 
 def _named(projection: Projection) -> dict[str, Any]:
     return {"projection": projection.name, "generation": projection.generation}
-
-
-def _arrays(table: Table, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    return {name: [row.get(name) for row in rows] for name in table.columns}

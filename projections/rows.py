@@ -7,24 +7,27 @@ values, within one attempt the first holds. So it never matters how events were 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 Policy: TypeAlias = Literal["key", "first", "last", "sum", "max", "attempt"]
 Row: TypeAlias = dict[str, Any]
-Key: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table of a projection: its columns, each with the policy by which changes merge.
 
-    `statement` names the SQL that takes one array a column, in the order of `columns`.
+    The SQL statement of its name takes one array a column. `insert_only`: no event ever changes a
+    row of it, so rows are tuples in the order of `columns`, and nothing is merged.
     """
 
     name: str
     columns: Mapping[str, Policy]
+    insert_only: bool = False
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -35,64 +38,79 @@ class Changes:
     """The changes that a batch of events makes, one merged row a key and table."""
 
     def __init__(self, tables: Iterable[Table]) -> None:
-        self._tables = {table.name: (table, table.key) for table in tables}
-        self._rows: dict[str, dict[Key, Row]] = {name: {} for name in self._tables}
+        self._tables = {table.name: (table, itemgetter(*table.key)) for table in tables}
+        self._rows: dict[str, dict[Any, Row]] = {name: {} for name in self._tables}
+        self._inserted: dict[str, list[tuple[Any, ...]]] = {name: [] for name in self._tables}
 
     def add(self, table: str, row: Row) -> None:
-        """Merge a change into what is there for its key; absent columns change nothing."""
-        spec, key_names = self._tables[table]
+        """Merge a change into what is there for its key; absent columns and None change nothing."""
+        spec, key_of = self._tables[table]
         rows = self._rows[table]
-        key = tuple([row[name] for name in key_names])
-        before = rows.get(key)
-        rows[key] = row if before is None else merge(spec, before, row)
+        key = key_of(row)
+        held = rows.get(key)
+        if held is None:
+            rows[key] = row
+        else:
+            merge_into(spec, held, row)
+
+    def insert(self, table: str, row: tuple[Any, ...]) -> None:
+        """Add a row of a table that is insert-only."""
+        self._inserted[table].append(row)
 
     def sorted_rows(self, table: str) -> list[Row]:
         """Return the rows in the order of their keys, so that writers never wait in a circle."""
-        return [row for _, row in sorted(self._rows[table].items())]
+        names = tuple(self._tables[table][0].columns)
+        inserted = [dict(zip(names, row, strict=True)) for row in sorted(self._inserted[table])]
+        return inserted + [row for _, row in sorted(self._rows[table].items())]
 
-    def __bool__(self) -> bool:
-        return any(self._rows.values())
+    def arrays(self, table: str) -> dict[str, Sequence[Any]] | None:
+        """Return one array a column, rows in the order of their keys; None without rows."""
+        names = self._tables[table][0].columns
+        if inserted := self._inserted[table]:
+            columns = zip(*sorted(inserted, key=_KEY_OF_INSERTED), strict=True)
+            return {name: list(values) for name, values in zip(names, columns, strict=True)}
+        if not self._rows[table]:
+            return None
+        rows = [row for _, row in sorted(self._rows[table].items())]
+        return {name: [row.get(name) for row in rows] for name in names}
+
+
+_KEY_OF_INSERTED = itemgetter(0, 1)  # insert-only tables start with (stream, version)
 
 
 def merge(table: Table, before: Row, after: Row) -> Row:
     """Return the row that two changes of one key come to."""
-    held, coming = before.get("attempt"), after.get("attempt")
-    if held is not None and coming is not None:  # one that names no attempt is of the current one
-        if coming > held:
-            before = _without_attempt(table, before)
-        elif coming < held:
-            after = _without_attempt(table, after)
     merged = dict(before)
-    for name, value in after.items():
-        merged[name] = _MERGE[table.columns[name]](merged.get(name), value)
+    merge_into(table, merged, after)
     return merged
 
 
-def _without_attempt(table: Table, row: Row) -> Row:
-    return {name: value for name, value in row.items() if table.columns[name] != "attempt"}
+def merge_into(table: Table, held: Row, coming: Row) -> None:
+    """Change the row `held` to what it and the later change `coming` come to."""
+    policies = table.columns
+    attempt, coming_attempt = held.get("attempt"), coming.get("attempt")
+    past = False
+    if attempt is not None and coming_attempt is not None and attempt != coming_attempt:
+        # One that names no attempt is of the current one.
+        past = coming_attempt < attempt
+        if not past:
+            for name, policy in policies.items():
+                if policy == "attempt":
+                    held.pop(name, None)
+    for name, value in coming.items():
+        if value is None:
+            continue
+        before = held.get(name)
+        policy = policies[name]
+        if before is None:
+            if not (past and policy == "attempt"):
+                held[name] = value
+        elif policy in _ACCUMULATE:
+            held[name] = _ACCUMULATE[policy](before, value)
 
 
-def _first(held: Any, value: Any) -> Any:
-    return value if held is None else held
-
-
-def _last(held: Any, value: Any) -> Any:
-    return held if value is None else value
-
-
-def _sum(held: Any, value: Any) -> Any:
-    return held if value is None else value if held is None else held + value
-
-
-def _max(held: Any, value: Any) -> Any:
-    return held if value is None else value if held is None else max(held, value)
-
-
-_MERGE: Mapping[Policy, Callable[[Any, Any], Any]] = {
-    "key": _last,
-    "first": _first,
-    "last": _last,
-    "sum": _sum,
-    "max": _max,
-    "attempt": _first,
+_ACCUMULATE: Mapping[Policy, Callable[[Any, Any], Any]] = {
+    "last": lambda _, value: value,
+    "sum": operator.add,
+    "max": max,
 }

@@ -33,8 +33,8 @@ WHERE projection = %(projection)s AND generation = %(generation)s
 -- Locked in one order first, so that two owners of some of them never wait in a circle.
 WITH given AS (
     SELECT * FROM unnest(
-        %(partition)s::int[], %(from_position)s::bigint[], %(next_position)s::bigint[],
-        %(input_position)s::bigint[], %(batch_index)s::int[], %(record_hash)s::text[]
+        %(partition)b::int[], %(from_position)b::bigint[], %(next_position)b::bigint[],
+        %(input_position)b::bigint[], %(batch_index)b::int[], %(record_hash)b::text[]
     ) AS g (partition, from_position, next_position, input_position, batch_index, record_hash)
 ), locked AS (
     SELECT c.partition
