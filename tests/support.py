@@ -32,14 +32,14 @@ def event(event_type: str, /, **fields: Any) -> NewEvent:
 def said(text: str, role: str = "user", message_id: str | None = None) -> NewEvent:
     """Return a message of one text part."""
     parts = [{"type": "text", "text": text}]
-    return event(
-        "message.added", message_id=message_id or f"m-{next(_ids)}", role=role, parts=parts
-    )
+    named = message_id or f"m-{next(_ids)}"
+    return event("message.added", message_id=named, role=role, parts=parts, status="complete")
 
 
 def started(user: str | None = None, **fields: Any) -> NewEvent:
     """Return the start of a session."""
-    return event("session.started", agent="agent", **({"user": user} if user else {}), **fields)
+    whose = {"user": user} if user else {}
+    return event("session.started", agent="agent", labels={}, entities=[], **whose, **fields)
 
 
 def message(text: str) -> MessageAdded:

@@ -92,7 +92,8 @@ def parse_record(
     """
     # An unescaped quote inside a JSON string cannot occur, so the first `,"data":` is the key.
     cut = record.find(_DATA)
-    if cut < 0 or record[-_HASH_SIZE : -_HASH_SIZE + len(_HASH)] != _HASH:
+    sealed = record.startswith(_HASH, -_HASH_SIZE) and record.endswith(b'"}')
+    if cut < 0 or not sealed:
         raise IntegrityError(f"partition {partition}, position {position}: not a record of ours")
     try:
         a = orjson.loads(record[:cut] + b"}")
@@ -131,7 +132,7 @@ def parse_record(
             partition=partition,
             position=position,
         )
-    except (orjson.JSONDecodeError, KeyError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise IntegrityError(
             f"partition {partition}, position {position}: not a record of ours ({error})"
         ) from error
