@@ -55,9 +55,7 @@ def read_values(text: str) -> list[Found]:
 
 def _read(text: str, at: int, *, closer: str) -> Iterator[Found]:
     """Yield what stands between `at` and `closer`, which ends a list, "" at the top."""
-    indent: str | None = (
-        None  # of the latest value that began a line: the next whole one has it too
-    )
+    indent: str | None = None  # of the latest value that began a line: the next whole one has it too
     while True:
         at = _blank_end(text, at)
         if at == len(text):
@@ -70,12 +68,12 @@ def _read(text: str, at: int, *, closer: str) -> Iterator[Found]:
         found = _list(text, at) if not closer and text[at] == "[" else _value(text, at)
         if isinstance(found, str):
             end = _next_start(text, at, indent)
-            cut = end == len(text)
-            yield Fault(at, end, CUT if cut else found, cut)
-            at = end
-        else:
-            yield found
-            at = found.end
+            if end == len(text):
+                yield Fault(at, end, CUT, cut=True)
+                return
+            found = Fault(at, end, found, cut=False)
+        yield found
+        at = found.end
 
 
 def _list(text: str, at: int) -> Value:
