@@ -7,7 +7,7 @@ import sys
 import typer
 
 from agentjournal.errors import AgentJournalError
-from commands import dead, importing, init, running, sessions, show, sql, stack, tail
+from commands import dead, health, importing, init, running, sessions, show, sql, stack, tail
 
 app = typer.Typer(
     name="agentjournal",
@@ -15,7 +15,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for module in (stack, init, running, sessions, show, tail, sql, dead, importing):
+for module in (stack, init, running, health, sessions, show, tail, sql, dead, importing):
     app.add_typer(module.commands)
 
 
