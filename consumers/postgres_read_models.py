@@ -10,7 +10,7 @@ import structlog
 from agentjournal.envelope import Recorded
 from agentjournal.ids import Partition
 from consumers.postgres_pool import PostgresPool
-from consumers.projector import PoisonedBatchError, Polled, StartOverError
+from consumers.projector import FoldedBatch, PoisonedBatchError, Polled, StartOverError
 from projections import postgres_store as store
 from projections.folding import Parked, PoisonError, ProjectionFold
 from projections.projection import Projection
@@ -52,18 +52,22 @@ class PostgresReadModels:
             raise StartOverError(str(lost)) from lost
         fold.put(missing, found)
 
-    async def write(self, folds: Sequence[ProjectionFold], polled: Polled) -> None:
-        """Fold and store a poll.
-
-        Raises PoisonError or PoisonedBatchError when an event cannot be folded or stored: nothing
-        of the poll is stored then. Raises StartOverError when another owner was faster.
-        """
-        pairs = [(fold, dict(fold.places), fold.fold(polled)) for fold in folds]
+    def fold(self, folds: Sequence[ProjectionFold], polled: Polled) -> Sequence[FoldedBatch]:
+        """Fold a poll in memory. Raises PoisonError for an event that cannot be folded."""
+        batches = [FoldedBatch(each, dict(each.places), each.fold(polled)) for each in folds]
         self._fault("folded")
+        return batches
+
+    async def store(self, batches: Sequence[FoldedBatch]) -> None:
+        """Store what was folded, in one transaction.
+
+        Raises PoisonedBatchError when Postgres refuses a row: nothing of the poll is stored then.
+        Raises StartOverError when another owner was faster.
+        """
         try:
             async with self._pool.connection() as connection, connection.transaction():
                 self._fault("begun")
-                for fold, before, folded in pairs:
+                for fold, before, folded in batches:
                     await store.write(connection, fold.projection, before, folded)
                     self._fault("rows")
                 self._fault("written")

@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import structlog
 
@@ -18,7 +18,7 @@ from agentjournal.envelope import Recorded
 from agentjournal.ids import Partition, Position
 from agentjournal.partitions import PARTITIONS
 from consumers.ownership import Membership, share_of
-from projections.folding import PoisonError, ProjectionFold
+from projections.folding import Folded, Place, PoisonError, ProjectionFold
 from projections.projection import Projection
 from streams.ports import OutageError
 
@@ -27,6 +27,14 @@ _LOG = structlog.get_logger()
 FAULT_POINTS = ("polled", "loaded", "folded", "begun", "rows", "written", "committed")
 
 Polled: TypeAlias = Mapping[Partition, Sequence[Recorded]]
+
+
+class FoldedBatch(NamedTuple):
+    """What one projection makes of a poll, and the places that it was folded from."""
+
+    fold: ProjectionFold
+    before: Mapping[Partition, Place]
+    folded: Folded
 
 
 class EventsReader(Protocol):
@@ -43,7 +51,8 @@ class ReadModels(Protocol):
     async def register(self, projections: Sequence[Projection]) -> None: ...
     async def load_places(self, fold: ProjectionFold, partitions: Sequence[Partition]) -> None: ...
     async def load_contexts(self, fold: ProjectionFold, polled: Polled) -> None: ...
-    async def write(self, folds: Sequence[ProjectionFold], polled: Polled) -> None: ...
+    def fold(self, folds: Sequence[ProjectionFold], polled: Polled) -> Sequence[FoldedBatch]: ...
+    async def store(self, batches: Sequence[FoldedBatch]) -> None: ...
     async def replay(self, folds: Sequence[ProjectionFold], polled: Polled) -> None: ...
 
 
@@ -94,6 +103,8 @@ class Projector:
         self._options = options or ProjectorOptions()
         self._fault = fault
         self._share: set[Partition] = set()
+        self._storing: asyncio.Task[None] | None = None
+        self._in_store: Polled = {}
         self._last_heartbeat = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -107,7 +118,7 @@ class Projector:
                 await self._turn()
             except (OutageError, StartOverError) as trouble:
                 _LOG.warning("starting_over", reason=str(trouble), kind=type(trouble).__name__)
-                self._forget()
+                await self._forget()
                 await asyncio.sleep(self._options.outage_pause_s)
         await self._leave()
 
@@ -119,15 +130,41 @@ class Projector:
         polled = await self._ports.events.poll(timeout_s=self._options.poll_s)
         self._fault("polled")
         if not polled:
+            if self._storing is not None and self._storing.done():
+                await self._stored()
             return
+        # Postgres stores the last poll while this one is read, verified and folded.
+        batches = await self._folded(polled)
+        if not await self._stored():
+            batches = await self._folded(polled)  # the last one was replayed: fold on top of that
+        if batches is not None:
+            self._storing = asyncio.create_task(self._ports.models.store(batches))
+            self._in_store = polled
+        self._trim()
+
+    async def _folded(self, polled: Polled) -> Sequence[FoldedBatch] | None:
+        """Fold a poll; None when it had to be replayed event by event instead."""
         for fold in self._folds:
             await self._ports.models.load_contexts(fold, polled)
         self._fault("loaded")
         try:
-            await self._ports.models.write(self._folds, polled)
-        except (PoisonError, PoisonedBatchError) as poison:
+            return self._ports.models.fold(self._folds, polled)
+        except PoisonError as poison:
+            await self._stored()
             await self._replay(polled, poison)
-        self._trim()
+            return None
+
+    async def _stored(self) -> bool:
+        """Wait for the poll that is being stored; False when it had to be replayed."""
+        storing, self._storing = self._storing, None
+        if storing is None:
+            return True
+        try:
+            await storing
+        except PoisonedBatchError as poison:
+            await self._replay(self._in_store, poison)
+            return False
+        return True
 
     async def _replay(self, polled: Polled, poison: Exception) -> None:
         _LOG.warning("batch_replayed", reason=str(poison), cause=str(poison.__cause__))
@@ -153,10 +190,11 @@ class Projector:
         membership = self._ports.membership
         share = share_of(membership.member, await membership.heartbeat(), PARTITIONS)
         if share != self._share:
+            await self._stored()
             await self._take(share)
 
     async def _take(self, share: set[Partition]) -> None:
-        self._forget()
+        await self._forget()
         for fold in self._folds:
             await self._ports.models.load_places(fold, sorted(share))
             for partition, place in fold.places.items():
@@ -169,7 +207,11 @@ class Projector:
         self._share = share
         _LOG.info("partitions_taken", partitions=sorted(share))
 
-    def _forget(self) -> None:
+    async def _forget(self) -> None:
+        if self._storing is not None:
+            self._storing.cancel()
+            await asyncio.gather(self._storing, return_exceptions=True)
+            self._storing = None
         self._share = set()
         self._last_heartbeat = 0.0
         for fold in self._folds:
@@ -178,6 +220,7 @@ class Projector:
 
     async def _leave(self) -> None:
         try:
+            await self._stored()
             await self._ports.membership.leave()
-        except OutageError as trouble:
+        except (OutageError, StartOverError) as trouble:
             _LOG.warning("left_without_word", reason=str(trouble))
