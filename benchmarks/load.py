@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import secrets
 from collections.abc import Sequence
 from typing import Self
@@ -19,7 +20,14 @@ from agentjournal.requests import Request
 from agentjournal.settings import Settings
 
 SESSIONS = 200
-_TEXT = "The order 4711 was shipped on 2026-03-01 to the address that you gave us. " * 7
+_WORDS_A_TEXT = 72
+_CHANCES = random.Random(4711)
+# Random words compress about as well as prose; a repeated sentence would compress to nothing.
+_WORDS = [
+    "".join(_CHANCES.choices("etaoinshrdlucmfwyp", k=length))
+    for length in range(2, 10)
+    for _ in range(60)
+]
 _BATCH_BYTES = 900_000
 
 Record = tuple[bytes, bytes]
@@ -27,7 +35,8 @@ Record = tuple[bytes, bytes]
 
 def message() -> agentjournal.MessageAdded:
     """Return a message whose data has about 600 bytes."""
-    return agentjournal.MessageAdded(role="user", content=_TEXT + secrets.token_hex(8))
+    text = " ".join(_CHANCES.choices(_WORDS, k=_WORDS_A_TEXT))
+    return agentjournal.MessageAdded(role="user", content=text)
 
 
 def requests(count: int, events: int) -> dict[Partition, list[Record]]:
