@@ -7,7 +7,19 @@ import sys
 import typer
 
 from agentjournal.errors import AgentJournalError
-from commands import dead, health, importing, init, running, sessions, show, sql, stack, tail
+from commands import (
+    dead,
+    health,
+    importing,
+    init,
+    running,
+    sessions,
+    show,
+    sql,
+    stack,
+    tail,
+    verify,
+)
 
 app = typer.Typer(
     name="agentjournal",
@@ -15,7 +27,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for module in (stack, init, running, health, sessions, show, tail, sql, dead, importing):
+for module in (stack, init, running, health, sessions, show, tail, sql, verify, dead, importing):
     app.add_typer(module.commands)
 
 
