@@ -27,13 +27,13 @@ commands = typer.Typer()
 SHOWN = 20  # remarks about a file; the others are in --json
 _COLUMNS = (
     Column("file"),
-    Column("records", "right", short=True),
+    Column("records", "right", short=True, optional=True),
     Column("sessions", "right", short=True),
     Column("messages", "right", short=True),
-    Column("tool calls", "right", short=True),
-    Column("results", "right", short=True),
+    Column("tool calls", "right", short=True, optional=True),
+    Column("results", "right", short=True, optional=True),
     Column("added", "right", short=True),
-    Column("already there", "right", short=True),
+    Column("there", "right", short=True),
     Column("left out", "right", short=True),
 )
 
@@ -53,7 +53,7 @@ def import_sessions(
 
     A session is named for its file, and by its own name too when the file has more than one. Of a
     folder every *.json and *.jsonl that is recognised is imported. Importing a file again adds
-    nothing, or what the file has more by then; `added` and `already there` count events.
+    nothing, or what the file has more by then: `added` and `there` count events, new and old.
 
     Exit status 1: something was left out, and is named; import again when it is mended.
     """
@@ -109,7 +109,9 @@ def _check_names(tenant: str | None, user: str | None) -> None:
 def _print(accounts: Sequence[Account]) -> None:
     imported = [account for account in accounts if account.not_recognised is None]
     if imported:
-        print_rows(_COLUMNS, map(_row, imported))
+        print_rows(_COLUMNS, ([str(each.file.path), *map(str, _counts(each))] for each in imported))
+    if imported:
+        print_line(_total([sum(counts) for counts in zip(*map(_counts, imported), strict=True)]))
     for account in accounts:
         for line in _remarks(account):
             print_line(one_line(line))
@@ -117,13 +119,21 @@ def _print(accounts: Sequence[Account]) -> None:
         say("there is no *.json and no *.jsonl")
 
 
-def _row(account: Account) -> list[str]:
+def _counts(account: Account) -> tuple[int, ...]:
     report = account.report
-    counts = (
+    return (
         *(report.records, report.sessions, report.messages, report.tool_calls, report.results),
         *(account.added, account.there, len(report.left_out)),
     )
-    return [str(account.file.path), *map(str, counts)]
+
+
+def _total(counts: Sequence[int]) -> str:
+    records, sessions, messages, calls, results, added, there, left_out = (
+        f"{count:,}" for count in counts
+    )
+    talk = f"{sessions} sessions, {messages} messages, {calls} tool calls, {results} results"
+    events = f"{added} events added, {there} already there"
+    return f"{records} records: {talk}; {events}; {left_out} left out"
 
 
 def _remarks(account: Account) -> Iterator[str]:

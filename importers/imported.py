@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentjournal.events import Event
+from agentjournal.events import Event, decode_event
 
 RECORD = "custom.import.record"  # a record that no event type stands for, as it was written
 FIELDS = "custom.import.fields"  # what the file says about a session, besides its events
@@ -15,17 +15,23 @@ MISSING = "custom.import.missing"  # names values that were too large for the lo
 
 @dataclass(frozen=True, slots=True)
 class ImportedEvent:
-    """An event on its way from a file into the log.
+    """An event on its way from a file into the log, as the bytes that it has there.
 
-    `data` is `event.encoded()`. `time` is the source's, ISO 8601, None where it has none. An event
-    that is `aside` (a FIELDS one) has no place in the order of the others.
+    `time` is the source's, ISO 8601, None where it has none. An event that is `aside` (a FIELDS
+    one) has no place in the order of the others.
     """
 
     id: str
-    event: Event
+    type: str
+    schema_version: int
     data: bytes
     time: str | None = None
     aside: bool = False
+
+    @property
+    def event(self) -> Event:
+        """The event, read from its bytes."""
+        return decode_event(self.type, self.schema_version, self.data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,9 @@ def read_values(text: str) -> list[Found]:
 
 def _read(text: str, at: int, *, closer: str) -> Iterator[Found]:
     """Yield what stands between `at` and `closer`, which ends a list, "" at the top."""
-    indent: str | None = None  # of the latest value that began a line: the next whole one has it too
+    indent: str | None = (
+        None  # of the latest value that began a line: the next whole one has it too
+    )
     while True:
         at = _blank_end(text, at)
         if at == len(text):
@@ -66,14 +68,16 @@ def _read(text: str, at: int, *, closer: str) -> Iterator[Found]:
             return
         indent = _line_indent(text, at, otherwise=indent)
         found = _list(text, at) if not closer and text[at] == "[" else _value(text, at)
-        if isinstance(found, str):
-            end = _next_start(text, at, indent)
-            if end == len(text):
-                yield Fault(at, end, CUT, cut=True)
-                return
-            found = Fault(at, end, found, cut=False)
-        yield found
-        at = found.end
+        if isinstance(found, Value):
+            yield found
+            at = found.end
+            continue
+        end = _next_start(text, at, indent)
+        if end == len(text):
+            yield Fault(at, end, CUT, cut=True)
+            return
+        yield Fault(at, end, found, cut=False)
+        at = end
 
 
 def _list(text: str, at: int) -> Value:

@@ -67,18 +67,18 @@ class SessionEvents:
         start = SessionStarted(user=user, agent=AGENT, title=title, labels=labels)
         # Neither title nor labels are in its id: a file that grew may have another title.
         start_id = self.seed.event_id(0, (user or "").encode())
-        return [ImportedEvent(start_id, start, start.encoded()), *self._events]
+        return [_imported(start_id, start, start.encoded()), *self._events]
 
     def _put(
         self, event_id: str, event: Event, place: Place, time: str | None, *, aside: bool
     ) -> None:
         event, data, missing = fitted(event, event.encoded())
-        self._events.append(ImportedEvent(event_id, event, data, time, aside))
+        self._events.append(_imported(event_id, event, data, time, aside=aside))
         if not missing:
             return
         note = marker(event_id, event, missing)
         note_id = self.seed.event_id(self._index, b"missing\0" + event_id.encode())
-        self._events.append(ImportedEvent(note_id, note, note.encoded(), time, aside))
+        self._events.append(_imported(note_id, note, note.encoded(), time, aside=aside))
         reason = (
             f"does not fit into one request with the rest of its event ({MAX_EVENT_BYTES:,} bytes)"
         )
@@ -100,3 +100,9 @@ class SessionEvents:
                 report.opaque += 1
             case _:
                 pass
+
+
+def _imported(
+    event_id: str, event: Event, data: bytes, time: str | None = None, *, aside: bool = False
+) -> ImportedEvent:
+    return ImportedEvent(event_id, event.type, event.schema_version, data, time, aside)

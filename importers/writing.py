@@ -142,7 +142,7 @@ class SessionWriter:
 
     async def _append(self, stream: StreamId, batch: Sequence[ImportedEvent], version: int) -> None:
         events = [
-            NewEvent(each.id, each.event.type, each.data, each.event.schema_version, each.time)
+            NewEvent(each.id, each.type, each.data, each.schema_version, each.time)
             for each in batch
         ]
         request = Request(

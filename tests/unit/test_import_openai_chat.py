@@ -44,7 +44,7 @@ def event_of(session: ImportedSession, kind: type[Event]) -> Any:
 
 
 def fields_of(session: ImportedSession) -> list[Mapping[str, Any]]:
-    found = [each.event for each in session.events if each.event.type == "custom.import.fields"]
+    found = [each.event for each in session.events if each.type == "custom.import.fields"]
     return [event.fields["fields"] for event in found if isinstance(event, CustomEvent)]
 
 
@@ -245,7 +245,7 @@ def test_a_response_adds_its_message_and_the_call_of_the_model() -> None:
     assert called.cost is not None
     assert (called.cost.amount, called.cost.currency) == ("0.0125", "USD")
     assert called.model_extra["system_fingerprint"] == "fp"
-    assert [each.time for each in session.events if each.event is called] == [
+    assert [each.time for each in session.events if each.type == "model.called"] == [
         "2026-01-31T12:00:00.000Z"
     ]
     assert fields_of(session) == [{"kwargs": record["kwargs"], "cost": 0.0125, "latency_sec": 1.5}]
@@ -370,7 +370,7 @@ def test_a_file_that_grew_by_any_number_of_bytes_only_adds_to_what_it_had(text: 
         begun = read_openai_chat(raw[:length], name="chat", source="chat.jsonl")
         held: dict[str, list[Held]] = {}
         for session in begun.sessions if isinstance(begun, Imported) else ():
-            held[session.session_id] = [Held(each.id, each.event.type) for each in session.events]
+            held[session.session_id] = [Held(each.id, each.type) for each in session.events]
         for session in whole.sessions:
             there = held.pop(session.session_id, None) or held.pop(session.earlier_id or "", [])
             rest = remaining(session.events, there)

@@ -89,7 +89,7 @@ def test_a_call_with_large_arguments_stays_a_call() -> None:
 )
 def test_whatever_is_large_the_rest_is_imported(odd: dict[str, Any]) -> None:
     found = read({"role": "user", "content": "before"}, odd, {"role": "user", "content": "after"})
-    types = [each.event.type for each in found.sessions[0].events]
+    types = [each.type for each in found.sessions[0].events]
     assert types[1] == types[-1] == "message.added"
     assert types[3] == "custom.import.missing"
     assert found.report.left_out

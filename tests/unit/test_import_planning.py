@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentjournal.events import CustomEvent, MessageAdded
 from importers.imported import FIELDS, ImportedEvent
 from importers.planning import MAX_BATCH_BYTES, Differs, Held, batches, remaining
 
 
 def event(event_id: str, *, size: int = 10, aside: bool = False) -> ImportedEvent:
-    made = CustomEvent(FIELDS, {}) if aside else MessageAdded(role="user", content="x")
-    return ImportedEvent(event_id, made, b"x" * size, aside=aside)
+    return ImportedEvent(
+        event_id, FIELDS if aside else "message.added", 1, b"x" * size, aside=aside
+    )
 
 
 def held(*ids: str, kind: str = "message.added") -> list[Held]:
