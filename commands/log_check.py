@@ -22,6 +22,7 @@ from commands.row_digest import row_digest
 
 Order: TypeAlias = tuple[int, int]
 
+_BEFORE_ALL: Order = (-1, -1)
 _TOO_LATE = "it comes after records of later requests"
 _RECENT = 10_000  # first occurrences whose hashes are kept; older ones are looked up again
 
@@ -72,7 +73,7 @@ class PartitionCheck:
         self.events = self.repeats = self.behind = 0
         self._partition, self._start, self._projected = partition, start, projected
         self._streams: dict[str, _Checked] = {}
-        self._order: Order = (-1, -1)
+        self._order = self._settled = _BEFORE_ALL
         self._last: Recorded | None = None  # None also when it is not known
         self._distant: dict[Order, list[_Repeat]] = {}
         self._recent: OrderedDict[Order, str] = OrderedDict()
@@ -123,6 +124,9 @@ class PartitionCheck:
             recorded = parse_record(record.value, self._partition, record.position)
         except IntegrityError:
             return
+        if recorded.order <= self._settled:
+            return
+        self._settled = recorded.order
         for repeat in self._distant.pop(recorded.order, ()):
             if repeat.hash != recorded.hash:
                 yield repeat.problem
