@@ -10,9 +10,11 @@ INSTALLED_313 := .venv-313/.installed
 PROJECTS := pyproject.toml server/pyproject.toml constraints.txt
 
 # The fast parts first. All of them run, whatever fails: one run shows all there is to mend.
-PARTS := lint types test-unit test-contract test-integration test-crash test-e2e test-wheels test-313
+RINGS := $(foreach ring,unit contract integration crash,$(if $(wildcard tests/$(ring)/test_*.py),$(ring)))
+PARTS := lint types $(RINGS:%=test-%) test-e2e test-wheels test-313
 
-.PHONY: help setup lint types test test-fast $(filter test-%,$(PARTS)) bench demo down clean constraints
+.PHONY: help setup constraints lint lint-rules lint-format lint-imports types types-mypy \
+  types-pyright test test-fast $(filter test-%,$(PARTS)) bench demo down clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,13 +32,23 @@ $(INSTALLED_313): $(PROJECTS)
 constraints: ## resolve the versions in constraints.txt anew
 	@.ci/resolve
 
-lint: setup ## style, formatting, direction of imports
+lint: lint-rules lint-format lint-imports ## style, formatting, direction of imports
+
+lint-rules: setup
 	$(BIN)/ruff check .
+
+lint-format: setup
 	$(BIN)/ruff format --check .
+
+lint-imports: setup
 	$(BIN)/lint-imports
 
-types: setup ## mypy and pyright, both strict
+types: types-mypy types-pyright ## mypy and pyright, both strict
+
+types-mypy: setup
 	$(BIN)/mypy
+
+types-pyright: setup
 	$(BIN)/pyright
 
 test: setup ## everything; says what each part took
@@ -44,7 +56,7 @@ test: setup ## everything; says what each part took
 
 test-fast: lint test-unit ## what to run before every commit
 
-test-unit test-contract test-integration test-crash: test-%: setup ## one ring of the tests
+$(RINGS:%=test-%): test-%: setup
 	$(BIN)/pytest tests/$*
 
 test-e2e: setup ## the command line, the demo and the containers' settings, as a user has them
