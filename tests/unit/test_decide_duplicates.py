@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agentjournal.ids import stream_id
 from agentjournal.requests import NewEvent, Request
 from streams.head import WINDOW
 from tests.support import Stream, event, request, said, started
@@ -102,7 +103,7 @@ def test_a_refused_append_leaves_its_id_free() -> None:
 
 
 def test_streams_do_not_share_their_ids() -> None:
-    one, other = Stream(), Stream(Stream().stream.replace("s-1", "s-2"))  # type: ignore[arg-type]
+    one, other = Stream(), Stream(stream_id("session", "default", "s-2"))
     asked = request(said("a"))
     assert not one.accept(asked).duplicate
     assert not other.accept(asked._replace(events=[said("b")])).duplicate

@@ -8,8 +8,8 @@ import pytest
 from agentjournal.ids import Partition, StreamId, stream_id
 from agentjournal.receipts import Refusal
 from agentjournal.requests import NewEvent, Request
-from streams.decide import Input, decide
-from streams.head import EMPTY
+from streams.decide import decide
+from streams.head import EMPTY, Head
 from tests.support import RULES, Stream, event, given, place_of, request, said, started
 
 MIB = 1_024 * 1_024
@@ -39,7 +39,7 @@ def raw(data: bytes, event_type: str = "custom.x") -> NewEvent:
     [None, b"", b"\xff", b"s-1", b"session/t", b"other/t/s", b"session/t/%61", b"session//s"],
 )
 def test_a_key_that_is_no_stream_is_refused_in_every_partition(key: bytes | None) -> None:
-    asked = Input(given(Stream().stream, b"").position, 0, key, request(said("a")).encoded())  # type: ignore[arg-type]
+    asked = given(Stream().stream, request(said("a")))._replace(key=key)
     for partition in range(RULES.partitions):
         outcome = decide(RULES, Partition(partition), asked, None)
         assert outcome.dead == rejected("key", "is not a stream id")
@@ -223,8 +223,10 @@ def test_checks_are_made_in_the_order_that_the_rules_fix() -> None:
     deleted, alive = stream.head, Stream()
     alive.accept(accepted)
 
-    def first_fault(asked: bytes | Request, head: object, key: StreamId = stream.stream) -> str:
-        outcome = decide(RULES, stream.partition, given(key, asked, 9), head)  # type: ignore[arg-type]
+    def first_fault(
+        asked: bytes | Request, head: Head | None, key: StreamId = stream.stream
+    ) -> str:
+        outcome = decide(RULES, stream.partition, given(key, asked, 9), head)
         refusal = outcome.answer.outcome if outcome.answer is not None else outcome.dead
         assert isinstance(refusal, Refusal)
         return refusal.path or refusal.reason

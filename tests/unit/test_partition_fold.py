@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentjournal.envelope import parse_record
 from agentjournal.errors import IntegrityError
-from agentjournal.ids import Partition, Position, StreamId
+from agentjournal.ids import Milliseconds, Partition, Position, StreamId
 from agentjournal.receipts import Receipt
 from streams.decide import Input
 from streams.head import Head
@@ -223,7 +223,7 @@ def test_digests_tell_any_two_records_apart() -> None:
     plain = given_input(STREAMS[0], b"value", 1)
     others = [
         plain._replace(position=Position(2)),
-        plain._replace(timestamp_ms=plain.timestamp_ms + 1),  # type: ignore[arg-type]
+        plain._replace(timestamp_ms=Milliseconds(plain.timestamp_ms + 1)),
         plain._replace(key=None),
         plain._replace(key=b""),
         plain._replace(value=None),
