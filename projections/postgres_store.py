@@ -91,7 +91,7 @@ async def write(
     """
     await advance(connection, projection, before, folded.places)
     for table in projection.tables:
-        if (arrays := folded.changes.arrays(table.name)) is not None:
+        for arrays in folded.changes.arrays(table.name):
             await connection.execute(projection.sql[table.name], arrays, binary=True)
     for parked in folded.parked:
         await park(connection, projection, parked)

@@ -2,14 +2,16 @@
 
 Each column has a policy for two changes of one row, the earlier first: keep the `first` value that
 is there, take the `last`, the `max`, the `sum`, or go by `attempt`: a higher attempt brings its own
-values, within one attempt the first holds. So it never matters how events were cut into batches.
+values, within one attempt the first holds. A change that names no attempt is of the one that was
+the last before it, which only the table knows: so it is not merged with one that names its own, and
+goes in a statement of its own. Thus it never matters how events were cut into batches.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
@@ -33,49 +35,76 @@ class Table:
     def key(self) -> tuple[str, ...]:
         return tuple(name for name, policy in self.columns.items() if policy == "key")
 
+    @property
+    def by_attempt(self) -> tuple[str, ...]:
+        return tuple(name for name, policy in self.columns.items() if policy == "attempt")
+
 
 class Changes:
-    """The changes that a batch of events makes, one merged row a key and table."""
+    """The changes that a batch of events makes: for each table statements, one merged row a key."""
 
     def __init__(self, tables: Iterable[Table]) -> None:
         self._tables = {table.name: (table, itemgetter(*table.key)) for table in tables}
-        self._rows: dict[str, dict[Any, Row]] = {name: {} for name in self._tables}
+        self._rows: dict[str, list[dict[Any, Row]]] = {name: [{}] for name in self._tables}
         self._inserted: dict[str, list[tuple[Any, ...]]] = {name: [] for name in self._tables}
 
     def add(self, table: str, row: Row) -> None:
         """Merge a change into what is there for its key; absent columns and None change nothing."""
         spec, key_of = self._tables[table]
-        rows = self._rows[table]
+        statements = self._rows[table]
         key = key_of(row)
-        held = rows.get(key)
+        at = len(statements) - 1
+        while at and key not in statements[at]:
+            at -= 1
+        held = statements[at].get(key)
         if held is None:
-            rows[key] = row
-        else:
+            statements[at][key] = row
+        elif _can_merge(spec, held, row):
             merge_into(spec, held, row)
+        else:
+            if at + 1 == len(statements):
+                statements.append({})
+            statements[at + 1][key] = row
 
     def insert(self, table: str, row: tuple[Any, ...]) -> None:
         """Add a row of a table that is insert-only."""
         self._inserted[table].append(row)
 
     def sorted_rows(self, table: str) -> list[Row]:
-        """Return the rows in the order of their keys, so that writers never wait in a circle."""
-        names = tuple(self._tables[table][0].columns)
-        inserted = [dict(zip(names, row, strict=True)) for row in sorted(self._inserted[table])]
-        return inserted + [row for _, row in sorted(self._rows[table].items())]
+        """Return what an empty table comes to, in the order of the keys."""
+        spec, _ = self._tables[table]
+        if inserted := self._inserted[table]:
+            keyed = sorted(inserted, key=_KEY_OF_INSERTED)
+            return [dict(zip(spec.columns, row, strict=True)) for row in keyed]
+        rows: dict[Any, Row] = {}
+        for statement in self._rows[table]:
+            for key, row in statement.items():
+                rows[key] = merge(spec, rows[key], row) if key in rows else row
+        return [row for _, row in sorted(rows.items())]
 
-    def arrays(self, table: str) -> dict[str, Sequence[Any]] | None:
-        """Return one array a column, rows in the order of their keys; None without rows."""
+    def arrays(self, table: str) -> Iterator[dict[str, Sequence[Any]]]:
+        """Yield one array a column for each statement, to be executed in this order.
+
+        Rows are in the order of their keys, so that writers never wait in a circle.
+        """
         names = self._tables[table][0].columns
         if inserted := self._inserted[table]:
             columns = zip(*sorted(inserted, key=_KEY_OF_INSERTED), strict=True)
-            return {name: list(values) for name, values in zip(names, columns, strict=True)}
-        if not self._rows[table]:
-            return None
-        rows = [row for _, row in sorted(self._rows[table].items())]
-        return {name: [row.get(name) for row in rows] for name in names}
+            yield {name: list(values) for name, values in zip(names, columns, strict=True)}
+        for statement in self._rows[table]:
+            if statement:
+                rows = [row for _, row in sorted(statement.items())]
+                yield {name: [row.get(name) for row in rows] for name in names}
 
 
 _KEY_OF_INSERTED = itemgetter(0, 1)  # insert-only tables start with (stream, version)
+
+
+def _can_merge(table: Table, held: Row, coming: Row) -> bool:
+    if (held.get("attempt") is None) == (coming.get("attempt") is None):
+        return True
+    unnamed = held if held.get("attempt") is None else coming
+    return all(unnamed.get(name) is None for name in table.by_attempt)
 
 
 def merge(table: Table, before: Row, after: Row) -> Row:
@@ -109,8 +138,15 @@ def merge_into(table: Table, held: Row, coming: Row) -> None:
             held[name] = _ACCUMULATE[policy](before, value)
 
 
+_EXACT = Context(prec=200)  # as SQL adds: the default rounds to 28 digits
+
+
+def _sum(before: Any, value: Any) -> Any:
+    return _EXACT.add(before, value) if isinstance(before, Decimal) else before + value
+
+
 _ACCUMULATE: Mapping[Policy, Callable[[Any, Any], Any]] = {
     "last": lambda _, value: value,
-    "sum": operator.add,
+    "sum": _sum,
     "max": max,
 }
