@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import TopicAlreadyExistsError, for_code
+from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 
 from agentjournal.errors import IntegrityError, Unavailable
 from agentjournal.kafka_options import client_options
@@ -16,6 +19,7 @@ from agentjournal.settings import Settings
 _DAY_MS = 24 * 3_600 * 1_000
 _MIB = 1024 * 1024
 _REPLICAS = 3
+_APPEARS_WITHIN_S = 5.0
 
 
 def _wanted(settings: Settings) -> dict[str, tuple[int, dict[str, str]]]:
@@ -41,12 +45,7 @@ async def make_topics(settings: Settings) -> list[str]:
     Raises IntegrityError when one exists with another number of partitions or without the broker's
     time, Unavailable when no broker answers. Three replicas where there are three brokers.
     """
-    admin = AIOKafkaAdminClient(**client_options(settings))
-    try:
-        await admin.start()
-    except Exception as error:
-        raise Unavailable("Kafka", error) from error
-    try:
+    async with _admin(settings) as admin:
         brokers = len((await admin.describe_cluster())["brokers"])
         replicas = min(brokers, _REPLICAS)
         made = [
@@ -55,9 +54,31 @@ async def make_topics(settings: Settings) -> list[str]:
             if await _make(admin, NewTopic(name, partitions, replicas, topic_configs=config))
         ]
         await _check(admin, settings)
+        return made
+
+
+async def check_topics(settings: Settings) -> None:
+    """Check that the logs are the ones that the rules speak of.
+
+    Raises Unavailable when no broker answers or a topic is missing, IntegrityError when one has
+    another number of partitions or not the broker's time.
+    """
+    async with _admin(settings) as admin:
+        await _check(admin, settings)
+
+
+@asynccontextmanager
+async def _admin(settings: Settings) -> AsyncGenerator[AIOKafkaAdminClient]:
+    admin = AIOKafkaAdminClient(**client_options(settings))
+    try:
+        await admin.start()
+    except (KafkaError, OSError) as error:
+        await admin.close()
+        raise Unavailable("Kafka", error) from error
+    try:
+        yield admin
     finally:
         await admin.close()
-    return made
 
 
 async def _make(admin: AIOKafkaAdminClient, topic: NewTopic) -> bool:
@@ -72,14 +93,11 @@ async def _make(admin: AIOKafkaAdminClient, topic: NewTopic) -> bool:
 
 
 async def _check(admin: AIOKafkaAdminClient, settings: Settings) -> None:
-    described: list[dict[str, Any]] = await admin.describe_topics(
-        [settings.appends, settings.events]
-    )
-    for topic in described:
-        count = len(topic["partitions"])
-        if count and count != PARTITIONS:
+    for name in (settings.appends, settings.events):
+        count = await _partitions_of(admin, name)
+        if count != PARTITIONS:
             raise IntegrityError(
-                f"topic {topic['topic']} has {count} partitions, the rules have {PARTITIONS}: "
+                f"topic {name} has {count} partitions, the rules have {PARTITIONS}: "
                 "the number never changes; make the topics anew under another prefix"
             )
     resource = ConfigResource(ConfigResourceType.TOPIC, settings.appends)
@@ -90,3 +108,16 @@ async def _check(admin: AIOKafkaAdminClient, settings: Settings) -> None:
             f"topic {settings.appends} must have message.timestamp.type=LogAppendTime: "
             "what depends on time is decided by the broker's clock"
         )
+
+
+async def _partitions_of(admin: AIOKafkaAdminClient, name: str) -> int:
+    """Return how many partitions a topic has; one that was made just now may take a moment."""
+    deadline = asyncio.get_running_loop().time() + _APPEARS_WITHIN_S
+    while True:
+        described: list[dict[str, Any]] = await admin.describe_topics([name])
+        if count := len(described[0]["partitions"]):
+            return count
+        if asyncio.get_running_loop().time() > deadline:
+            missing = f"topic {name} does not exist: run `agentjournal init`"
+            raise Unavailable("Kafka", missing)
+        await asyncio.sleep(0.05)

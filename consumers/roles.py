@@ -10,6 +10,7 @@ from agentjournal.settings import Settings
 from consumers.kafka_appends import KafkaAppends
 from consumers.kafka_events import KafkaEvents
 from consumers.kafka_log_reader import KafkaLogReader
+from consumers.kafka_topics import check_topics
 from consumers.postgres_heads import PostgresHeads
 from consumers.postgres_membership import PostgresMembership, new_member
 from consumers.postgres_pool import PostgresPool
@@ -31,7 +32,11 @@ async def run_sequencer(
     options: SequencerOptions | None = None,
     fault: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Sequence this member's share of the partitions until `stop` is set."""
+    """Sequence this member's share of the partitions until `stop` is set.
+
+    Raises Unavailable when the topics cannot be seen, IntegrityError when they are not ours.
+    """
+    await check_topics(settings)
     async with (
         PostgresPool(settings, name="sequencer") as pool,
         KafkaAppends(settings) as appends,
@@ -53,7 +58,11 @@ async def run_projector(
     options: ProjectorOptions | None = None,
     fault: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Keep this member's share of the read models up to date until `stop` is set."""
+    """Keep this member's share of the read models up to date until `stop` is set.
+
+    Raises Unavailable when the topics cannot be seen, IntegrityError when they are not ours.
+    """
+    await check_topics(settings)
     async with (
         PostgresPool(settings, name="projector") as pool,
         KafkaLogReader(settings) as events,
