@@ -1,0 +1,149 @@
+"""docs/operations.md: the rights that it gives are enough, and no more than it says.
+
+Kafka's are not tested here: the embedded broker asks nobody who he is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+from psycopg import errors
+from redis.exceptions import NoPermissionError
+
+import agentjournal as aj
+from local.stack import Stack, running
+
+pytestmark = pytest.mark.stack
+
+PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+AGENTJOURNAL = Path(sys.executable).with_name("agentjournal")
+DATABASE = "rights"
+USERS_OF_REDIS = ("sequencer", "agent")
+
+
+@dataclass(frozen=True)
+class Users:
+    """The servers, and their addresses for each user of the page."""
+
+    stack: Stack
+    folder: Path
+
+    def postgres(self, user: str) -> str:
+        host = re.split("[@/]", self.stack.settings.postgres)[3]
+        return f"postgresql://{user}@{host}/{DATABASE}"
+
+    def redis(self, user: str) -> str:
+        """Return an address; one that nothing listens on for those who need none."""
+        if user not in USERS_OF_REDIS:
+            return "redis://127.0.0.1:1/0"
+        return self.stack.settings.redis.replace("redis://", f"redis://{user}:password@")
+
+    def run(self, user: str, *arguments: str) -> subprocess.Popen[bytes]:
+        environment = {
+            "PATH": os.defpath,
+            "AGENTJOURNAL_KAFKA": self.stack.settings.kafka,
+            "AGENTJOURNAL_POSTGRES": self.postgres(user),
+            "AGENTJOURNAL_REDIS": self.redis(user),
+        }
+        return subprocess.Popen([AGENTJOURNAL, *arguments], cwd=self.folder, env=environment)
+
+
+def done(process: subprocess.Popen[bytes]) -> bool:
+    return process.wait(60) == 0
+
+
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory) -> Generator[Users]:
+    with running(tmp_path_factory.mktemp("operations"), restart=False) as stack:
+        users = Users(stack, tmp_path_factory.mktemp("user"))
+        with psycopg.connect(stack.settings.postgres, autocommit=True) as connection:
+            connection.execute("CREATE ROLE owner LOGIN CREATEROLE")
+            connection.execute(f"CREATE DATABASE {DATABASE} OWNER owner".encode())
+        assert done(users.run("owner", "init"))
+        with psycopg.connect(users.postgres("owner"), autocommit=True) as connection:
+            connection.execute(block("sql", "CREATE ROLE sequencer").encode())
+        with redis.Redis.from_url(stack.settings.redis) as client:
+            for line in block("text", "user sequencer").splitlines():
+                client.execute_command("ACL", "SETUSER", *line.split()[1:])
+        yield users
+
+
+def block(language: str, start: str) -> str:
+    """Return the block of the page that has a line with this start."""
+    blocks = re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    (found,) = (text for text in blocks if re.search(f"^{start}", text, re.MULTILINE))
+    return str(found)
+
+
+async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -> None:
+    roles = {role: users.run(role, "run", role) for role in ("sequencer", "projector")}
+    try:
+        async with aj.connect(
+            kafka=users.stack.settings.kafka,
+            postgres=users.postgres("agent"),
+            redis=users.redis("agent"),
+        ) as log:
+            session = log.session("s-1")
+            receipt = await session.append(aj.MessageAdded(role="user", content="hi"))
+            await log.caught_up(receipt, timeout_s=20)
+            assert [message.text for message in (await session.load()).messages] == ["hi"]
+            assert [each.session_id async for each in log.sessions()] == ["s-1"]
+            with pytest.raises(aj.VersionConflict):
+                await session.append(aj.SessionEnded(), expected_version=1)
+        for role in roles:
+            assert done(users.run(role, "health", role))
+    finally:
+        for process in roles.values():
+            process.terminate()
+        assert [process.wait(30) for process in roles.values()] == [0, 0]
+    assert done(users.run("agent", "sql", "SELECT * FROM messages"))
+
+
+@pytest.mark.parametrize(
+    ("user", "statement"),
+    [
+        ("agent", "SELECT FROM agentjournal_internal.events_1"),
+        ("agent", "DELETE FROM agentjournal.turns"),
+        ("agent", "CREATE TABLE public.mine ()"),
+        ("sequencer", "SELECT FROM agentjournal_internal.events_1"),
+        ("projector", "SELECT FROM agentjournal_internal.heads"),
+        ("projector", "DROP TABLE agentjournal_internal.events_1"),
+    ],
+)
+def test_postgres_refuses_what_the_page_does_not_give(
+    users: Users, user: str, statement: str
+) -> None:
+    with (
+        psycopg.connect(users.postgres(user)) as connection,
+        pytest.raises(errors.InsufficientPrivilege),
+    ):
+        connection.execute(statement.encode())
+
+
+@pytest.mark.parametrize(
+    ("user", "command"),
+    [
+        ("agent", ("PUBLISH", "agentjournal.receipts.1", "forged")),
+        ("agent", ("SUBSCRIBE", "other")),
+        ("agent", ("GET", "key")),
+        ("sequencer", ("PUBLISH", "other", "text")),
+        ("sequencer", ("FLUSHALL",)),
+    ],
+)
+def test_redis_refuses_what_the_page_does_not_give(
+    users: Users, user: str, command: tuple[str, ...]
+) -> None:
+    with (
+        redis.Redis.from_url(users.redis(user)) as client,
+        pytest.raises(NoPermissionError),
+    ):
+        client.execute_command(*command)
