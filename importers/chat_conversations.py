@@ -107,7 +107,7 @@ def _words(content: Any) -> Any:
     if not isinstance(content, list):
         return [] if content is None or content == "" else [content]
     return [
-        part["text"] if isinstance(part, Mapping) and part.get("type") == "text" else part
+        part.get("text") if isinstance(part, Mapping) and part.get("type") == "text" else part
         for part in content
     ]
 

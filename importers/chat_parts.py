@@ -45,6 +45,8 @@ _MEDIA_TYPES = {
     "webm": "video/webm",
     "webp": "image/webp",
 }
+# What reading a part raises that is not in the form that its type has.
+_OTHER_FORM = (AttributeError, KeyError, TypeError, ValidationError)
 _FIELD_NAME = re.compile("[^$\ud800-\udfff][^\ud800-\udfff]*")
 Raw: TypeAlias = Mapping[str, Any]
 Build: TypeAlias = Callable[[Raw], Part]
@@ -103,7 +105,7 @@ def as_text(value: Any) -> str:
 def _part(raw: Any) -> Part:
     try:
         return _BUILD[raw["type"]](raw)
-    except (KeyError, TypeError, ValidationError):  # not the form that the type has
+    except _OTHER_FORM:
         return ProviderPart(provider=PROVIDER, raw=raw)
 
 
@@ -114,7 +116,7 @@ def _thinking_block(raw: Any) -> Part:
         rest = unknown_fields(raw, ("type", *names), ReasoningPart)
         fields = {**rest, **fields, "provider": "anthropic", "field": "thinking_blocks"}
         return ReasoningPart.model_validate(fields)
-    except (AttributeError, KeyError, TypeError, ValidationError):
+    except _OTHER_FORM:
         return ProviderPart(provider="anthropic", raw=raw)
 
 

@@ -1,194 +1,33 @@
-"""Importing files into a running log: what is in the file is in the views, once."""
+"""Importing files into a running log: all that is whole, once, and nothing is overwritten."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sys
-from collections import Counter
 from collections.abc import Generator, Sequence
-from dataclasses import replace
-from itertools import accumulate
 from pathlib import Path
-from typing import Any, LiteralString
-from uuid import uuid4
 
-import psycopg
 import pytest
-import structlog
-from typer.testing import CliRunner
 
 import agentjournal as aj
 from agentjournal.settings import Settings
-from commands.app import app
 from importers.files import File, files_of
 from importers.run import Account, import_files
+from tests.chat_files import HELLO, HI, lines
+from tests.import_command import CommandLine, command_line
 from tests.servers import connected
 
 pytestmark = pytest.mark.stack
 
-REAL = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
-AIRLINE = REAL / "raw" / "tau_airline_openai_chat.json"
-CHATS = REAL / "sessions" / "openai-chat"
-
-HI = {"role": "user", "content": "hi"}
-HELLO = {"role": "assistant", "content": "hello"}
-
-
-class CommandLine:
-    """`agentjournal import`, as one tenant of the log."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = replace(settings, tenant=f"tenant-{uuid4().hex[:8]}")
-        self._environment = {
-            "AGENTJOURNAL_KAFKA": settings.kafka,
-            "AGENTJOURNAL_POSTGRES": settings.postgres,
-            "AGENTJOURNAL_REDIS": settings.redis,
-            "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
-            "AGENTJOURNAL_TENANT": self.settings.tenant,
-        }
-
-    def __call__(self, *arguments: str | Path, exit_code: int = 0) -> dict[str, Any]:
-        """Return the account of the one file, or of all of them as {"files": …}."""
-        found: dict[str, Any] = json.loads(self.plain(*arguments, "--json", exit_code=exit_code))
-        files = found["files"]
-        return files[0] if len(files) == 1 else found
-
-    def plain(self, *arguments: str | Path, exit_code: int = 0) -> str:
-        """Return what the command prints."""
-        given = ["import", *map(str, arguments)]
-        done = CliRunner().invoke(app, given, env=self._environment)
-        assert done.exit_code == exit_code, (done.output, done.exception)
-        return done.stdout
-
-    def rows(self, query: LiteralString) -> list[tuple[Any, ...]]:
-        """Return what a query gives, in which %(t)s is the tenant."""
-        with psycopg.connect(self.settings.postgres) as connection:
-            return connection.execute(query, {"t": self.settings.tenant}).fetchall()
-
-    def one(self, query: LiteralString) -> Any:
-        ((value,),) = self.rows(query)
-        return value
-
 
 @pytest.fixture
 def run(journal: Settings) -> Generator[CommandLine]:
-    # The roles run in this process: what they log is no output of the command.
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
-    yield CommandLine(journal)
-    structlog.reset_defaults()
-
-
-def lines(*values: Any) -> str:
-    return "\n".join(json.dumps(value) for value in values) + "\n"
+    with command_line(journal) as run:
+        yield run
 
 
 def _ignore(file: File, share: float) -> None:
     del file, share
-
-
-def needs(path: Path) -> pytest.MarkDecorator:
-    reason = f"the real sessions in {path.name} are not beside this checkout"
-    return pytest.mark.skipif(not path.exists(), reason=reason)
-
-
-def events_of(run: CommandLine) -> int:
-    count: int = run.one("SELECT count(*) FROM agentjournal.events WHERE tenant = %(t)s")
-    return count
-
-
-@needs(AIRLINE)
-def test_a_file_of_many_sessions_is_in_the_views_as_it_is_in_the_file(run: CommandLine) -> None:
-    runs = json.loads(AIRLINE.read_bytes())
-    messages = {
-        f"{AIRLINE.stem}-{each['task_id']}-{each['trial']}": [
-            message for message in each["traj"] if message["role"] != "tool"
-        ]
-        for each in runs
-    }
-    calls = Counter(
-        (name, call["function"]["name"], call["function"]["arguments"])
-        for name, said in messages.items()
-        for message in said
-        for call in message.get("tool_calls") or []
-    )
-    outputs = Counter(
-        message["content"] for each in runs for message in each["traj"] if message["role"] == "tool"
-    )
-
-    account = run(AIRLINE)
-
-    assert (account["records"], account["sessions"]) == (len(runs), len(messages))
-    assert run.rows(
-        "SELECT session_id, messages FROM agentjournal.sessions WHERE tenant = %(t)s ORDER BY 1"
-    ) == sorted((name, len(said)) for name, said in messages.items())
-    said = run.rows(
-        "SELECT session_id, role, content FROM agentjournal.messages WHERE tenant = %(t)s"
-        " ORDER BY session_id, version"
-    )
-    assert said == [
-        (name, message["role"], message["content"] or "")
-        for name in sorted(messages)
-        for message in messages[name]
-    ]
-    asked = run.rows(
-        "SELECT session_id, tool, arguments_text FROM agentjournal.tool_calls WHERE tenant = %(t)s"
-    )
-    assert Counter(asked) == calls
-    given = run.rows("SELECT output FROM agentjournal.tool_calls WHERE tenant = %(t)s")
-    assert Counter(output for (output,) in given) == outputs
-    assert run.one(
-        "SELECT count(*) FROM agentjournal.tool_calls"
-        " WHERE tenant = %(t)s AND outcome = 'completed'"
-    ) == sum(calls.values())
-
-
-@needs(AIRLINE)
-def test_a_file_that_is_imported_twice_adds_nothing(run: CommandLine) -> None:
-    first = run(AIRLINE)
-    count = events_of(run)
-    second = run(AIRLINE)
-    assert (second["added"], second["there"]) == (0, first["added"])
-    assert events_of(run) == count == first["added"]
-
-
-@needs(CHATS)
-def test_every_real_file_is_imported(run: CommandLine) -> None:
-    found = run(CHATS)
-    assert len(found["files"]) == len(list(CHATS.rglob("*.json")))
-    assert all(account["format"] == "openai-chat" for account in found["files"])
-    assert not any(account["left_out"] or account["notes"] for account in found["files"])
-    assert events_of(run) == sum(account["added"] for account in found["files"])
-    assert run.rows(
-        "SELECT model_call_id IS NOT NULL, input_tokens, output_tokens"
-        " FROM agentjournal.model_calls WHERE tenant = %(t)s"
-    ) == [(True, 85, 32)]
-    assert run.rows(
-        "SELECT call_id, outcome FROM agentjournal.tool_calls"
-        " WHERE tenant = %(t)s AND session_id = 'response'"
-    ) == [("call_abc123", "open")]
-
-
-@needs(AIRLINE)
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
-def test_of_a_file_that_is_cut_what_is_whole_is_imported_and_the_rest_later(
-    run: CommandLine, tmp_path: Path, share: float
-) -> None:
-    raw = AIRLINE.read_bytes()
-    cut = tmp_path / AIRLINE.name
-    cut.write_bytes(raw[: int(len(raw) * share)])
-    ends = accumulate(
-        len(json.dumps(each, ensure_ascii=False).encode()) + len(", ") for each in json.loads(raw)
-    )
-    account = run(cut, exit_code=1)
-    assert account["sessions"] == sum(end < len(raw) * share for end in ends)
-    (left_out,) = account["left_out"]
-    assert left_out["reason"].startswith("is not complete")
-    assert left_out["offset"] + left_out["size"] == int(len(raw) * share)
-
-    cut.write_bytes(raw)
-    assert run(cut)["there"] == account["added"]
-    assert run.one("SELECT count(*) FROM agentjournal.sessions WHERE tenant = %(t)s") == 25
 
 
 def test_of_a_broken_file_what_is_whole_is_imported(run: CommandLine, tmp_path: Path) -> None:
@@ -225,12 +64,12 @@ def test_a_session_with_other_content_is_left_out_and_not_touched(
     file = tmp_path / "chat.json"
     file.write_text(json.dumps([HI, HELLO]), encoding="utf-8")
     run(file)
-    count = events_of(run)
+    count = run.events()
     file.write_text(json.dumps([HI, HI, HELLO]), encoding="utf-8")
     (left_out,) = run(file, exit_code=1)["left_out"]
     assert left_out["place"] == "session chat"
     assert left_out["reason"] == "holds other events than this file from version 3 on"
-    assert events_of(run) == count
+    assert run.events() == count
 
 
 def test_a_session_of_another_user_is_left_out(run: CommandLine, tmp_path: Path) -> None:
@@ -281,7 +120,7 @@ def test_two_imports_of_one_file_at_once_add_it_once(run: CommandLine, tmp_path:
 
     asyncio.run(twice())
     assert not any(account.report.left_out for account in accounts)
-    assert events_of(run) == 20 * 162
+    assert run.events() == 20 * 162
 
 
 def test_a_large_value_is_named_and_the_rest_is_in_the_log(
