@@ -82,8 +82,8 @@ class KafkaLogReader:
                 parse_record(record.value or b"", partition, Position(record.offset))
                 for record in records
             ]
-            if whole := self._batches[partition].whole(events):
-                ready[partition] = whole
+            if passed := self._batches[partition].passed(events):
+                ready[partition] = passed
         return ready
 
     async def check(self, partition: Partition, position: Position, hash_before: str) -> None:
