@@ -9,12 +9,15 @@ INSTALLED := .venv/.installed
 INSTALLED_313 := .venv-313/.installed
 PROJECTS := pyproject.toml server/pyproject.toml constraints.txt
 
-# The fast parts first. All of them run, whatever fails: one run shows all there is to mend.
+# The rings that there are tests of.
 RINGS := $(foreach ring,unit contract integration crash,$(if $(wildcard tests/$(ring)/test_*.py),$(ring)))
-PARTS := lint types $(RINGS:%=test-%) test-e2e test-wheels test-313
+# Two lanes side by side, the fast parts first in each: one computes, one waits for servers.
+COMPUTING := lint types test-unit test-wheels test-313
+WAITING := $(patsubst %,test-%,$(filter-out unit,$(RINGS))) test-e2e
 
 .PHONY: help setup constraints lint lint-rules lint-format lint-imports types types-mypy \
-  types-pyright test test-fast $(filter test-%,$(PARTS)) bench demo down clean
+  types-pyright test test-fast $(RINGS:%=test-%) test-e2e test-wheels test-313 \
+  bench demo down clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,7 +55,7 @@ types-pyright: setup
 	$(BIN)/pyright
 
 test: setup ## everything; says what each part took
-	@.ci/parts $(PARTS)
+	@.ci/parts $(COMPUTING) -- $(WAITING)
 
 test-fast: lint test-unit ## what to run before every commit
 
