@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -60,7 +61,8 @@ async def import_files(
         for file in files:
             account = Account(file)
             accounts.append(account)
-            read = _read(account, user)
+            # In a thread: connections stay alive while a large file is read.
+            read = await asyncio.to_thread(_read, account, user)
             if read is None or not read.sessions:
                 advance(file, 1.0)
             else:
