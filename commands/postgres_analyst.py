@@ -24,6 +24,7 @@ ROLE = "agentjournal_analyst"
 SCHEMA = "agentjournal"
 TIMEOUT_S = 60
 
+_HAS_SCHEMA = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
 _CHUNK = 500  # rows that come at a time
 
 # As Postgres writes them: Python's own types cannot hold all of their values.
@@ -84,12 +85,13 @@ def query(settings: Settings, statement: str) -> Generator[Result]:
 
 def _become_analyst(connection: psycopg.Connection[Any]) -> None:
     connection.read_only = True
+    # Once a statement has read, nothing in the transaction makes it a writing one.
+    if not connection.execute(_HAS_SCHEMA, (SCHEMA,)).fetchone():
+        raise CommandFailed("there are no tables: `agentjournal init` makes them")
     for setting in (
         sql.SQL("SET search_path = {}").format(sql.Identifier(SCHEMA)),
         sql.SQL("SET statement_timeout = {}").format(sql.Literal(f"{TIMEOUT_S}s")),
         sql.SQL("SET ROLE {}").format(sql.Identifier(ROLE)),
-        # Once a statement has read, nothing in the transaction makes it a writing one.
-        sql.SQL("SELECT FROM pg_roles LIMIT 1"),
     ):
         connection.execute(setting)
 
@@ -140,6 +142,4 @@ def _words(error: psycopg.Error, statement: str) -> str:
         notes.append(diagnosis.message_detail)
     if diagnosis.message_hint:
         notes.append(f"hint: {diagnosis.message_hint}")
-    if ROLE in words and "does not exist" in words:
-        notes.append("hint: `agentjournal init` makes it")
     return one_line(f"{words} ({'; '.join(notes)})" if notes else words)

@@ -127,4 +127,5 @@ def _progress() -> Generator[Advance]:
     try:
         yield advance
     finally:
-        bar.stop()
+        if bar.live.is_started:  # else stopping it prints an empty line
+            bar.stop()

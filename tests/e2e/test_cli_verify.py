@@ -1,0 +1,300 @@
+"""`agentjournal verify` and `dead`: what is wrong is found, and named by its place.
+
+Each test about damage has a log of its own: a damaged one stays so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import pytest
+from aiokafka import AIOKafkaProducer
+
+import agentjournal as aj
+from agentjournal.ids import StreamId
+from agentjournal.partitions import partition_of
+from agentjournal.settings import Settings
+from commands.kafka_topic import KafkaTopic, TopicRecord
+from local.stack import Stack
+from tests.e2e.console import Console
+from tests.servers import connected, fresh_settings, projector, roles, roles_in_a_thread, sequencer
+from tests.waiting import awaited
+
+pytestmark = pytest.mark.stack
+
+STREAM = StreamId("session/default/s-1")
+OTHER = StreamId("session/default/s-2")
+
+
+@dataclass
+class Written:
+    """A log that is written, and that nobody works on any more."""
+
+    console: Console
+
+    @property
+    def settings(self) -> Settings:
+        return self.console.settings
+
+    def sql(self, statement: Any) -> None:
+        with psycopg.connect(self.settings.postgres, autocommit=True) as connection:
+            assert connection.execute(statement).rowcount == 1
+
+    def problems(self, *arguments: str) -> list[str]:
+        """Return the lines of a verification that fails, without the summary."""
+        done = self.console("verify", *arguments)
+        assert (done.returncode, done.stderr) == (1, "")
+        return done.stdout.splitlines()[:-3]
+
+
+async def write(settings: Settings) -> None:
+    """Three events in `s-1`, of two appends, and two in `s-2`."""
+    async with roles(settings, sequencer, projector), connected(settings, tenant="default") as log:
+        await log.session("s-1").append(message("one"))
+        await log.session("s-2").append(message("two"))
+        await log.caught_up(await log.session("s-1").append(message("three")))
+        await log.session("s-2").load()
+
+
+def message(text: str) -> aj.MessageAdded:
+    return aj.MessageAdded(role="user", content=text)
+
+
+@pytest.fixture
+async def written(fresh: Settings) -> Written:
+    await write(fresh)
+    return Written(Console(fresh))
+
+
+def place(version: int, position: int, stream: str = STREAM) -> str:
+    partition = partition_of(stream.encode())
+    return rf"{stream} version {version} \(partition {partition}, position {position}\): "
+
+
+async def test_a_log_that_nobody_touched_fits(written: Written) -> None:
+    assert written.console.output("verify").splitlines() == [
+        "log: 5 events of 2 streams, 8 partitions, 0 repeats",
+        "agentjournal.events: 0 events behind",
+        "everything fits",
+    ]
+    of_one = json.loads(written.console.output("verify", "s-1", "--json"))
+    assert (of_one["events"], of_one["streams"], of_one["differences"]) == (3, 1, 0)
+    assert json.loads(written.console.output("verify", STREAM, "--json")) == of_one
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (
+            (
+                "UPDATE agentjournal_internal.events_1 SET data = "
+                "convert_to(replace(convert_from(data, 'UTF8'), 'one', 'two'), 'UTF8') "
+                "WHERE stream = 'session/default/s-1' AND version = 2"
+            ),
+            place(2, 1) + "agentjournal.events has another raw_data",
+        ),
+        (
+            (
+                "UPDATE agentjournal_internal.events_1 SET type = 'note.set', agent = 'me', "
+                "recorded_at = recorded_at + interval '1 us' "
+                "WHERE stream = 'session/default/s-1' AND version = 3"
+            ),
+            place(3, 2) + "agentjournal.events has another type, agent, recorded_at",
+        ),
+        (
+            (
+                "DELETE FROM agentjournal_internal.events_1 "
+                "WHERE stream = 'session/default/s-1' AND version = 2"
+            ),
+            place(2, 1) + "agentjournal.events has no such row",
+        ),
+        (
+            (
+                "UPDATE agentjournal_internal.streams_1 SET hash = sha256('') "
+                "WHERE stream = 'session/default/s-1'"
+            ),
+            r"session/default/s-1 \(partition \d\): agentjournal.streams does not have .*",
+        ),
+    ],
+)
+async def test_damage_to_the_table_is_named_by_stream_version_and_place(
+    written: Written, damage: str, problem: str
+) -> None:
+    written.sql(damage)
+    (found,) = written.problems()
+    assert re.fullmatch(problem, found)
+    assert written.problems("s-1") == [found]
+    assert "everything fits" in written.console.output("verify", "s-2")
+
+
+INJECT = """
+INSERT INTO agentjournal_internal.events_1
+SELECT {stream}, {version}, partition, {position}, input_position, batch_index, batch_size, type,
+    schema_version, event_id, append_id, source, agent, worker, time, recorded_at, tokens,
+    correlation_id, causation_id, traceparent, hash, data
+FROM agentjournal_internal.events_1 WHERE stream = 'session/default/s-1' AND version = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("stream", "version", "position", "problem"),
+    [
+        ("stream", 9, 1, "version 9 .*this row, and the log has no such event"),
+        ("stream", 9, 1_000_000, "1 rows that no projector wrote"),
+        ("'session/default/ghost'", 1, 0, "ghost .*1 rows, and the log none of it"),
+    ],
+)
+async def test_rows_that_the_log_does_not_have_are_found(
+    written: Written, stream: str, version: int, position: int, problem: str
+) -> None:
+    written.sql(INJECT.format(stream=stream, version=version, position=position))
+    assert any(re.search(problem, found) for found in written.problems())
+
+
+async def test_a_stream_without_any_rows_is_one_problem(written: Written) -> None:
+    with psycopg.connect(written.settings.postgres) as connection:
+        connection.execute("DELETE FROM agentjournal_internal.events_1")
+        connection.execute("DELETE FROM agentjournal_internal.streams_1")
+    found = written.problems()
+    assert [line.split()[0] for line in found] == [STREAM, OTHER]
+    assert "none of its 3 rows" in found[0]
+
+
+async def test_what_is_not_projected_yet_is_behind_and_no_difference(written: Written) -> None:
+    async with (
+        roles(written.settings, sequencer),
+        connected(written.settings, tenant="default") as log,
+    ):
+        await log.session("s-1").append([message("four"), message("five")])
+    found = json.loads(written.console.output("verify", "--json"))
+    assert (found["events"], found["behind"], found["differences"]) == (7, 2, 0)
+
+
+async def log_of(settings: Settings, stream: str) -> list[TopicRecord]:
+    async with KafkaTopic(settings, settings.events) as topic:
+        partition = partition_of(stream.encode())
+        bounds = {partition: (await topic.bounds())[partition]}
+        return [record async for record in topic.read(bounds) if record.key == stream.encode()]
+
+
+async def write_records(settings: Settings, *records: TopicRecord) -> None:
+    async with AIOKafkaProducer(bootstrap_servers=settings.kafka) as producer:
+        for record in records:
+            await producer.send_and_wait(
+                settings.events, record.value, key=record.key, partition=record.partition
+            )
+
+
+async def test_repeats_in_the_log_are_counted_and_must_be_the_same_bytes(
+    written: Written,
+) -> None:
+    records = await log_of(written.settings, STREAM)
+    await write_records(written.settings, *records)
+    found = json.loads(written.console.output("verify", "--json"))
+    assert (found["events"], found["repeats"], found["behind"]) == (5, 3, 0)
+    other = records[1]._replace(value=records[1].value.replace(b"one", b"two"))
+    await write_records(written.settings, other)
+    (line,) = written.problems()
+    end = records[0].position + 6
+    assert re.fullmatch(place(2, end) + "the hash is not that of the record's bytes", line)
+
+
+async def test_problems_as_json_have_their_places(written: Written) -> None:
+    (record, *_) = await log_of(written.settings, STREAM)
+    await write_records(written.settings, record._replace(value=b"junk"))
+    done = written.console("verify", "--json")
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    partition = partition_of(STREAM.encode())
+    assert found["problems"] == [
+        {
+            "stream": STREAM,
+            "version": 0,
+            "partition": partition,
+            "position": record.position + 3,
+            "text": "not a record of ours",
+        }
+    ]
+    assert found["differences"] == 1
+
+
+async def test_verify_of_an_unknown_stream_fails(written: Written) -> None:
+    assert written.console.failure("verify", "s-9") == (
+        "error: the log has no stream session/default/s-9\n"
+    )
+
+
+@pytest.fixture(scope="module")
+def refusing(stack: Stack) -> Iterator[Console]:
+    """A log whose sequencer has refused nothing yet."""
+    settings = asyncio.run(fresh_settings(stack.settings))
+    with roles_in_a_thread(settings, (sequencer,)):
+        yield Console(settings)
+
+
+async def ask(settings: Settings, stream: str, value: bytes) -> int:
+    """Write bytes straight to the topic of requests; return their position."""
+    async with AIOKafkaProducer(bootstrap_servers=settings.kafka) as producer:
+        sent = await producer.send_and_wait(
+            settings.appends,
+            value,
+            key=stream.encode(),
+            partition=partition_of(stream.encode()),
+        )
+    return int(sent.offset)
+
+
+def dead(console: Console, *arguments: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(console.output("dead", "--json", *arguments))
+    return found
+
+
+def test_without_refusals_there_is_nothing_dead(refusing: Console) -> None:
+    assert dead(refusing) == []
+    assert refusing.output("dead").split()[:3] == ["time", "stream", "reason"]
+
+
+def test_a_request_of_invalid_bytes_is_listed_as_it_came(refusing: Console) -> None:
+    value = b"\xff\x00 not a request \x1b[2J"
+    position = asyncio.run(ask(refusing.settings, STREAM, value))
+    awaited(lambda: dead(refusing))
+    (letter,) = dead(refusing)
+    assert (letter["stream"], letter["reason"], letter["position"]) == (
+        STREAM,
+        "rejected",
+        position,
+    )
+    assert letter["partition"] == partition_of(STREAM.encode())
+    assert base64.b64decode(letter["request"]) == value
+    names, line = refusing.output("dead").splitlines()
+    assert names.split()[:3] == ["time", "stream", "reason"]
+    assert line.split()[2:4] == [STREAM, "rejected"]
+    assert letter["text"] in line
+
+
+async def test_a_letter_that_was_written_twice_is_listed_once(refusing: Console) -> None:
+    settings = refusing.settings
+    position = await ask(settings, OTHER, b"junk")
+    before = awaited(lambda: [each for each in dead(refusing) if each["stream"] == OTHER])
+    async with KafkaTopic(settings, settings.dead) as topic:
+        letters = [letter async for letter in topic.read(await topic.bounds())]
+    async with AIOKafkaProducer(bootstrap_servers=settings.kafka) as producer:
+        for letter in letters:
+            await producer.send_and_wait(
+                settings.dead,
+                letter.value,
+                key=letter.key,
+                headers=list(letter.headers.items()),
+            )
+    found = dead(refusing)
+    assert [each for each in found if each["stream"] == OTHER] == before
+    assert len({(each["partition"], each["position"]) for each in found}) == len(found)
+    (latest,) = dead(refusing, "--limit", "1")
+    assert (latest["stream"], latest["position"]) == (OTHER, position)
