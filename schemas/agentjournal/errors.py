@@ -64,10 +64,17 @@ class AppendOutcomeUnknown(AgentJournalError):
 
 
 class AppendIdReused(AgentJournalError):
-    """This `append_id` was used for other events: use a new id for new events."""
+    """This `append_id` was used for other events: use a new id for new events.
+
+    An id that an event was given by itself, like `message_id`, is part of its content: name it
+    where another process is to append the same again.
+    """
 
     def __init__(self, append_id: str, stream: str) -> None:
-        super().__init__(f"append_id {append_id!r} was used on {stream} for other events")
+        super().__init__(
+            f"append_id {append_id!r} was used on {stream} for other events. Ids that were filled "
+            "in, like message_id, count: give them where you give append_id"
+        )
         self.append_id, self.stream = append_id, stream
 
 

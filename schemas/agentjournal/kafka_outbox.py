@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from aiokafka import AIOKafkaProducer
@@ -157,19 +157,21 @@ class KafkaOutbox:
         try:
             # Asked for by name, a topic that is missing would be waited for.
             cluster = await producer.client.fetch_all_metadata()
-            found = cluster.partitions_for_topic(self._settings.appends)
-            if not found:
-                missing = f"topic {self._settings.appends} does not exist: run `agentjournal init`"
-                raise Unavailable("Kafka", missing)
-            if len(found) != PARTITIONS:
-                raise IntegrityError(
-                    f"topic {self._settings.appends} has {len(found)} partitions, the rules have "
-                    f"{PARTITIONS}: these are not the topics of `agentjournal init`"
-                )
+            self._check_partitions(cluster.partitions_for_topic(self._settings.appends))
         except BaseException:
             await abandon_producer(producer)
             raise
         return producer
+
+    def _check_partitions(self, found: Collection[int] | None) -> None:
+        topic = self._settings.appends
+        if not found:
+            raise Unavailable("Kafka", f"topic {topic} does not exist: run `agentjournal init`")
+        if len(found) != PARTITIONS:
+            raise IntegrityError(
+                f"topic {topic} has {len(found)} partitions, the rules have {PARTITIONS}: "
+                "these are not the topics of `agentjournal init`"
+            )
 
     async def _renew(self, failed: AIOKafkaProducer) -> None:
         async with self._renewing:

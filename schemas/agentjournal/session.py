@@ -86,7 +86,8 @@ class Session:
         """Append events as one atomic batch; return its receipt once it is in the log.
 
         `expected_version` is the session's last version as you know it, 0 for a new session.
-        Appending again under the same `append_id` returns the original receipt.
+        Appending the same again under the same `append_id` returns the original receipt; for that,
+        give ids like `message_id` too, which else are new in every event.
 
         Raises AppendRejected when an event is not valid, VersionConflict when the session moved on,
         AppendIdReused, StreamDeleted, SessionMismatch, AppendOutcomeUnknown when no answer came in

@@ -1,0 +1,96 @@
+"""The agent that the README shows works as printed, and goes on where it was killed."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from agentjournal.settings import Settings
+
+pytestmark = pytest.mark.stack
+
+_README = Path(__file__).parents[2] / "README.md"
+_DIES = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+
+
+def agent_of_readme() -> str:
+    """Return the one Python program of the README."""
+    programs = re.findall(r"^```python\n(.*?)^```", _README.read_text(), re.DOTALL | re.MULTILINE)
+    assert len(programs) == 1
+    return str(programs[0])
+
+
+def run(program: str, settings: Settings) -> subprocess.CompletedProcess[str]:
+    """Run a program as a user does, who has the addresses in the environment."""
+    environment = os.environ | {
+        "AGENTJOURNAL_KAFKA": settings.kafka,
+        "AGENTJOURNAL_POSTGRES": settings.postgres,
+        "AGENTJOURNAL_REDIS": settings.redis,
+        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
+    }
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def rows(settings: Settings, query: str) -> list[tuple[Any, ...]]:
+    """Return what an analyst gets."""
+    with psycopg.connect(settings.postgres) as connection:
+        return connection.execute(query.encode()).fetchall()
+
+
+def test_it_works_as_printed_and_a_second_run_adds_nothing(journal: Settings) -> None:
+    program = agent_of_readme().replace("s-42", "s-printed")
+    first = run(program, journal)
+    assert (first.stdout, first.stderr) == ("Order 4711 is refunded.\n", "")
+    again = run(program, journal)
+    assert again.stdout == first.stdout
+    found = rows(
+        journal,
+        "SELECT role, content FROM agentjournal.messages WHERE session_id = 's-printed' "
+        "ORDER BY version",
+    )
+    assert found == [
+        ("user", "Please refund order 4711."),
+        ("assistant", ""),
+        ("assistant", "Order 4711 is refunded."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    output = await refund(**call.arguments, idempotency_key=key)\n",
+        "            window = await session.window()\n",
+        "    await session.append(started)  # recorded before the effect\n",
+    ],
+)
+def test_killed_before_a_line_it_goes_on_and_does_everything_once(
+    journal: Settings, line: str
+) -> None:
+    session_id = f"s-killed-{abs(hash(line))}"
+    program = agent_of_readme().replace("s-42", session_id)
+    assert line in program
+    indent = line[: len(line) - len(line.lstrip())]
+    killed = run(program.replace(line, f"{indent}{_DIES}\n{line}"), journal)
+    assert killed.returncode == -9
+    assert run(program, journal).stdout == "Order 4711 is refunded.\n"
+    found = rows(
+        journal,
+        "SELECT call_id, outcome, output, (SELECT count(*) FROM agentjournal.events AS e "
+        "WHERE e.session_id = t.session_id AND e.type = 'tool.completed') "
+        f"FROM agentjournal.tool_calls AS t WHERE session_id = '{session_id}'",
+    )
+    assert found == [("call-1", "completed", "refunded order 4711", 1)]
