@@ -174,6 +174,7 @@ def _outcome(outcome: str | None) -> Apply:
     def apply(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
         error = data.get("error") or {}
         output = data.get("output")
+        text = plain_text(output) if isinstance(output, list) else output
         row = _row(
             r,
             call_id=storable(data["call_id"]),
@@ -183,7 +184,7 @@ def _outcome(outcome: str | None) -> Apply:
             duration_ms=data.get("duration_ms"),
             error_type=error.get("type"),
             error_message=storable(error.get("message")),
-            output=storable(output if isinstance(output, str) else plain_text(output or [])),
+            output=storable(text),
         )
         if "attempt" in data:
             row["attempt"] = data["attempt"]

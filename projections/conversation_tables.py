@@ -74,12 +74,12 @@ TOOL_CALLS = Table(
         "idempotency_key": "attempt",
         "started_at": "attempt",
         "lease_until": "attempt",
-        "outcome": "attempt",
-        "ended_at": "attempt",
-        "duration_ms": "attempt",
-        "error_type": "attempt",
-        "error_message": "attempt",
-        "output": "attempt",
+        "outcome": "outcome",
+        "ended_at": "outcome",
+        "duration_ms": "outcome",
+        "error_type": "outcome",
+        "error_message": "outcome",
+        "output": "outcome",
     },
 )
 MODEL_CALLS = Table(

@@ -2,9 +2,10 @@
 
 Each column has a policy for two changes of one row, the earlier first: keep the `first` value that
 is there, take the `last`, the `max`, the `sum`, or go by `attempt`: a higher attempt brings its own
-values, within one attempt the first holds. A change that names no attempt is of the one that was
-the last before it, which only the table knows: so it is not merged with one that names its own, and
-goes in a statement of its own. Thus it never matters how events were cut into batches.
+values, within one attempt the first holds. An `outcome` goes by attempt too, and comes whole: what
+belongs to a second one is not mixed with the first. A change that names no attempt is of the one
+that was the last before it, which only the table knows: so it is not merged with one that names its
+own, and goes in a statement of its own. Thus it never matters how events were cut into batches.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from decimal import Context, Decimal
 from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
-Policy: TypeAlias = Literal["key", "first", "last", "sum", "max", "attempt"]
+Policy: TypeAlias = Literal["key", "first", "last", "sum", "max", "attempt", "outcome"]
 Row: TypeAlias = dict[str, Any]
 
 
@@ -37,7 +38,11 @@ class Table:
 
     @property
     def by_attempt(self) -> tuple[str, ...]:
-        return tuple(name for name, policy in self.columns.items() if policy == "attempt")
+        return tuple(name for name, policy in self.columns.items() if policy in _BY_ATTEMPT)
+
+
+_OUTCOME: frozenset[Policy] = frozenset({"outcome"})
+_BY_ATTEMPT: frozenset[Policy] = frozenset({"attempt", "outcome"})
 
 
 class Changes:
@@ -117,22 +122,22 @@ def merge(table: Table, before: Row, after: Row) -> Row:
 def merge_into(table: Table, held: Row, coming: Row) -> None:
     """Change the row `held` to what it and the later change `coming` come to."""
     policies = table.columns
-    attempt, coming_attempt = held.get("attempt"), coming.get("attempt")
-    past = False
-    if attempt is not None and coming_attempt is not None and attempt != coming_attempt:
-        # One that names no attempt is of the current one.
-        past = coming_attempt < attempt
-        if not past:
-            for name, policy in policies.items():
-                if policy == "attempt":
-                    held.pop(name, None)
+    attempt, coming_attempt = held.get("attempt") or 0, coming.get("attempt")
+    left_out: frozenset[Policy] = frozenset()
+    if coming_attempt is not None and coming_attempt > attempt:
+        for name in table.by_attempt:
+            held.pop(name, None)
+    elif coming_attempt is not None and coming_attempt < attempt:
+        left_out = _BY_ATTEMPT
+    elif held.get("outcome") is not None:
+        left_out = _OUTCOME
     for name, value in coming.items():
         if value is None:
             continue
         before = held.get(name)
         policy = policies[name]
         if before is None:
-            if not (past and policy == "attempt"):
+            if policy not in left_out:
                 held[name] = value
         elif policy in _ACCUMULATE:
             held[name] = _ACCUMULATE[policy](before, value)

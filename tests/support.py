@@ -8,7 +8,7 @@ from typing import Any
 
 from agentjournal.codec import encode
 from agentjournal.envelope import Recorded, parse_record
-from agentjournal.events import MessageAdded
+from agentjournal.events import Event, MessageAdded
 from agentjournal.ids import Milliseconds, Partition, Position, StreamId, stream_id
 from agentjournal.partitions import partition_of
 from agentjournal.receipts import Receipt, Refusal
@@ -27,6 +27,11 @@ _ids = count(1)
 def event(event_type: str, /, **fields: Any) -> NewEvent:
     """Return an event with an id of its own; `fields` are its data."""
     return NewEvent(f"id-{next(_ids)}", event_type, encode(fields))
+
+
+def typed(made: Event) -> NewEvent:
+    """Return an event of a model with an id of its own."""
+    return NewEvent(f"id-{next(_ids)}", made.type, made.encoded(), made.schema_version)
 
 
 def said(text: str, role: str = "user", message_id: str | None = None) -> NewEvent:

@@ -23,7 +23,8 @@ CALLS = Table(
         "tokens": "sum",
         "attempt": "max",
         "effect": "attempt",
-        "outcome": "attempt",
+        "outcome": "outcome",
+        "output": "outcome",
     },
 )
 
@@ -41,6 +42,7 @@ rows = st.fixed_dictionaries(
         "attempt": st.none() | st.integers(1, 3),
         "effect": names("effect"),
         "outcome": names("outcome"),
+        "output": names("output"),
     },
 )
 
@@ -128,6 +130,17 @@ def test_within_an_attempt_the_first_outcome_stands() -> None:
     first: Row = {"attempt": 2, "outcome": "failed"}
     assert merged(first, {"attempt": 2, "outcome": "completed"}) == first
     assert merged(first, {"outcome": "completed"}) == first
+
+
+def test_what_belongs_to_a_second_outcome_is_not_mixed_with_the_first() -> None:
+    first: Row = {"attempt": 2, "outcome": "failed"}
+    assert merged(first, {"attempt": 2, "outcome": "completed", "output": "done"}) == first
+    assert merged(first, {"outcome": "completed", "output": "done"}) == first
+    assert merged(first, {"attempt": 2, "effect": "read"}) == {**first, "effect": "read"}
+
+
+def test_what_came_before_any_attempt_is_not_the_first_attempt_s() -> None:
+    assert merged({"outcome": "failed"}, {"attempt": 1}) == {"attempt": 1}
 
 
 def test_a_change_that_names_no_attempt_is_of_the_one_before_it() -> None:

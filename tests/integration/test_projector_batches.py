@@ -1,0 +1,196 @@
+"""Read models in the real database: it never matters how events are cut into batches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Generator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from psycopg import AsyncConnection, sql
+from psycopg.rows import dict_row
+
+from agentjournal import Event, SessionStarted
+from agentjournal.envelope import Recorded
+from agentjournal.errors import IntegrityError
+from agentjournal.ids import Partition, Position
+from consumers.roles import PROJECTIONS
+from local.stack import Stack
+from projections import postgres_store as store
+from projections.folding import Place, ProjectionFold
+from projections.projection import Projection
+from projections.rows import Row, Table
+from tests.servers import fresh_settings
+from tests.support import Stream, event, request, session_in, typed
+from tests.unit.conversation_strategies import (
+    each_message_once,
+    events,
+    model_calls,
+    odd_messages,
+)
+
+pytestmark = pytest.mark.stack
+
+T = TypeVar("T")
+
+PARTITION = Partition(3)
+STREAMS = [session_in(3, 0), session_in(3, 1)]
+Tables = Mapping[str, list[Row]]
+
+
+class Database:
+    """One connection whose every piece of work is rolled back."""
+
+    def __init__(self, postgres: str, runner: asyncio.Runner) -> None:
+        self._runner = runner
+        self.connection: AsyncConnection[Any] = runner.run(
+            AsyncConnection.connect(postgres, autocommit=True)
+        )
+
+    def close(self) -> None:
+        self._runner.run(self.connection.close())
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        async def rolled_back() -> T:
+            async with self.connection.transaction(force_rollback=True):
+                return await work
+
+        return self._runner.run(rolled_back())
+
+    def stored(self, batches: Sequence[Sequence[Recorded]]) -> Tables:
+        """Return all tables after these batches, as if nothing had been there before."""
+        return self.run(self._stored(batches))
+
+    async def _stored(self, batches: Sequence[Sequence[Recorded]]) -> Tables:
+        tables: dict[str, list[Row]] = {}
+        for projection in PROJECTIONS:
+            for batch in batches:
+                # As a process does that starts anew for each batch: all it knows is stored.
+                await self.store(projection, batch)
+            for table in projection.tables:
+                tables[table.name] = await self.rows(projection, table)
+        return tables
+
+    async def store(self, projection: Projection, batch: Sequence[Recorded]) -> None:
+        fold = ProjectionFold(projection)
+        await store.load_places(self.connection, fold, [PARTITION])
+        missing = fold.missing(batch)
+        fold.put(missing, await store.load_contexts(self.connection, projection, missing))
+        before = dict(fold.places)
+        await store.write(self.connection, projection, before, fold.fold({PARTITION: batch}))
+
+    async def rows(self, projection: Projection, table: Table) -> list[Row]:
+        name = sql.Identifier("agentjournal_internal", f"{table.name}_{projection.generation}")
+        key = sql.SQL(", ").join(map(sql.Identifier, table.key))
+        async with self.connection.cursor(row_factory=dict_row) as cursor:
+            await cursor.execute(sql.SQL("SELECT * FROM {} ORDER BY {}").format(name, key))
+            return await cursor.fetchall()
+
+
+@pytest.fixture(scope="module")
+def database(stack: Stack) -> Generator[Database]:
+    with asyncio.Runner() as runner:
+        opened = Database(runner.run(fresh_settings(stack.settings)).postgres, runner)
+        yield opened
+        opened.close()
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> list[Recorded]:
+    """Return the events of two sessions as they stand in their partition, some repeated."""
+    writers = [Stream(stream) for stream in STREAMS]
+    given = draw(st.lists(events | model_calls | odd_messages, max_size=12))
+    written: list[Recorded] = []
+    made: list[Event] = [SessionStarted(user="u-7", agent="a"), *each_message_once(given)]
+    for position, each in enumerate(made):
+        writer = draw(st.sampled_from(writers))
+        writer.position = position
+        asked = typed(each)._replace(tokens=draw(st.none() | st.integers(0, 5)))
+        writer.ask(request(asked))
+        written += writer.recorded[-1:]
+        written += draw(st.sampled_from([[], [], written[-2:]]))
+    return [each._replace(position=Position(at)) for at, each in enumerate(written)]
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_batch_size_never_matters(database: Database, data: st.DataObject) -> None:
+    log = data.draw(logs())
+    batches: list[list[Recorded]] = []
+    rest = log
+    while rest:
+        size = data.draw(st.integers(1, len(rest)))
+        batches.append(rest[:size])
+        rest = rest[size:]
+    one_by_one = database.stored([[each] for each in log])
+    assert database.stored(batches) == one_by_one
+    assert one_by_one["events"]
+
+
+def comparable(table: Table, row: Row) -> Row:
+    """Return a row of Python as Postgres gives it back."""
+    full = {name: row.get(name) for name in table.columns}
+    for name, value in full.items():
+        if isinstance(value, str) and name.endswith("_at") and name != "resume_at":
+            full[name] = datetime.fromisoformat(value)
+    return full
+
+
+@settings(max_examples=30)
+@given(logs())
+def test_rows_merged_in_python_are_rows_merged_by_the_database(
+    database: Database, log: list[Recorded]
+) -> None:
+    found = database.stored([[each] for each in log])
+    for projection in PROJECTIONS:
+        fold = ProjectionFold(projection)
+        fold.places[PARTITION] = Place(Position(0), (-1, -1), "")
+        fold.put(fold.missing(log), {})
+        changes = fold.fold({PARTITION: log}).changes
+        for table in projection.tables:
+            expected = [comparable(table, row) for row in changes.sorted_rows(table.name)]
+            key = {name: [row[name] for row in found[table.name]] for name in table.key}
+            assert key == {name: [row[name] for row in expected] for name in table.key}
+            assert found[table.name] == expected
+
+
+def test_a_projector_that_is_behind_changes_nothing(database: Database) -> None:
+    stream = Stream(STREAMS[0])
+    for made in (typed(SessionStarted(agent="a")), event("custom.x"), event("custom.y")):
+        stream.accept(request(made))
+    log = [e._replace(position=Position(at)) for at, e in enumerate(stream.recorded)]
+
+    async def overtaken(projection: Projection) -> None:
+        connection = database.connection
+        slow = ProjectionFold(projection)
+        await store.load_places(connection, slow, [PARTITION])
+        await database.store(projection, log[:2])
+        slow.put(slow.missing(log), {})
+        before, folded = dict(slow.places), slow.fold({PARTITION: log})
+        rows = [await database.rows(projection, table) for table in projection.tables]
+        with pytest.raises(store.PlaceLostError) as lost:
+            async with connection.transaction():
+                await store.write(connection, projection, before, folded)
+        assert lost.value.partitions == {PARTITION}
+        assert [await database.rows(projection, table) for table in projection.tables] == rows
+        with pytest.raises(store.PlaceLostError):
+            await store.hold_places(connection, projection, before)
+
+    for projection in PROJECTIONS:
+        database.run(overtaken(projection))
+
+
+def test_a_generation_that_was_built_by_other_code_is_refused(database: Database) -> None:
+    async def registered(projection: Projection) -> None:
+        connection = database.connection
+        await store.register(connection, projection)
+        await store.register(connection, projection)
+        await connection.execute("UPDATE agentjournal_internal.projections SET digest = 'other'")
+        with pytest.raises(IntegrityError, match="raise the generation and rebuild"):
+            await store.register(connection, projection)
+
+    for projection in PROJECTIONS:
+        database.run(registered(projection))
