@@ -58,7 +58,9 @@ def write_styled(lines: Iterable[Line], console: Console) -> None:
             left = min(console.width, _MOST_RULE) - text.cell_len - each.indent
             text.append(_RULE * max(0, left), "dim")
         text.overflow = "fold"
-        console.print(Padding(text, (0, 0, 0, each.indent), expand=False))
+        # Padding that is not expanded makes no line of an empty text.
+        indented = Padding(text, (0, 0, 0, each.indent), expand=False)
+        console.print(indented if text.plain else text)
 
 
 def plain(each: Line) -> str:

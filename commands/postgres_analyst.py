@@ -17,7 +17,7 @@ from psycopg.types.string import TextLoader
 
 from agentjournal.errors import Unavailable
 from agentjournal.settings import Settings
-from commands.errors import CommandFailed
+from commands.errors import CommandFailed, NoTables
 from commands.harmless import one_line
 
 ROLE = "agentjournal_analyst"
@@ -64,7 +64,8 @@ _NUMBERS = ("int2", "int4", "int8", "float4", "float8", "numeric", "oid")
 def query(settings: Settings, statement: str) -> Generator[Result]:
     """Run one statement as the analyst; rows come while they are read.
 
-    Raises CommandFailed with Postgres's words and the place in the statement, Unavailable.
+    Raises CommandFailed with Postgres's words and the place in the statement,
+    NoTables, Unavailable.
     """
     try:
         connection = psycopg.connect(settings.postgres, application_name="agentjournal sql")
@@ -87,7 +88,7 @@ def _become_analyst(connection: psycopg.Connection[Any]) -> None:
     connection.read_only = True
     # Once a statement has read, nothing in the transaction makes it a writing one.
     if not connection.execute(_HAS_SCHEMA, (SCHEMA,)).fetchone():
-        raise CommandFailed("there are no tables: `agentjournal init` makes them")
+        raise NoTables
     for setting in (
         sql.SQL("SET search_path = {}").format(sql.Identifier(SCHEMA)),
         sql.SQL("SET statement_timeout = {}").format(sql.Literal(f"{TIMEOUT_S}s")),

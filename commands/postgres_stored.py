@@ -14,7 +14,7 @@ from agentjournal.errors import Unavailable
 from agentjournal.ids import Partition, Position
 from agentjournal.settings import Settings
 from agentjournal.sql_statements import read_statements
-from commands.errors import CommandFailed
+from commands.errors import NoTables
 from commands.harmless import one_line
 from streams.ports import Bounds
 
@@ -36,7 +36,7 @@ class Digest(NamedTuple):
 
 
 class StoredEvents:
-    """Reads views only. Everything may raise Unavailable, or CommandFailed without tables."""
+    """Reads views only. Everything may raise Unavailable, or NoTables."""
 
     def __init__(self, connection: AsyncConnection[Any]) -> None:
         self._connection = connection
@@ -100,7 +100,7 @@ class StoredEvents:
                 await cursor.execute(query, values)
                 return await cursor.fetchall()
         except UndefinedTable as error:
-            raise CommandFailed("there are no tables: `agentjournal init` makes them") from error
+            raise NoTables from error
         except Error as error:
             raise Unavailable("Postgres", one_line(str(error))) from error
 

@@ -109,7 +109,7 @@ def say(line: str) -> None:
 def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Table:
     shown = [[as_cell(cell) for cell in row] for row in rows]
     kept = _fitting(columns, shown, width)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for at in kept:
         column = columns[at]
         table.add_column(

@@ -92,7 +92,10 @@ def _summary(tally: Tally, differences: int) -> list[str]:
     lines = [f"log: {tally.events:,} events of {places}, {tally.repeats:,} repeats", table]
     if tally.unfinished:
         lines.append(f"{tally.unfinished:,} batches are not whole yet: the sequencer finishes them")
-    lines.append(f"{differences:,} differences" if differences else "everything fits")
+    if differences:
+        lines.append("1 difference" if differences == 1 else f"{differences:,} differences")
+    else:
+        lines.append("everything fits")
     return lines
 
 

@@ -7,13 +7,21 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from commands.errors import NoTables
+from commands.postgres_tables import are_missing
+
 T = TypeVar("T")
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Return what `coroutine` gives."""
+    """Return what `coroutine` gives. Raises NoTables."""
     quiet_drivers()
-    return asyncio.run(coroutine)
+    try:
+        return asyncio.run(coroutine)
+    except Exception as error:
+        if are_missing(error):
+            raise NoTables from error
+        raise
 
 
 def quiet_drivers() -> None:

@@ -97,6 +97,8 @@ def test_run_of_an_unknown_role_is_wrong_use_and_names_the_known(console: Consol
     assert "Missing argument" in console.failure("run", status=2)
 
 
-@pytest.mark.parametrize("command", [["sql", "SELECT 1"], ["verify"], ["dead"], ["tail"]])
+@pytest.mark.parametrize(
+    "command", [["sql", "SELECT 1"], ["sessions"], ["verify"], ["dead"], ["tail"]]
+)
 def test_before_init_a_command_says_that_it_is_needed(console: Console, command: list[str]) -> None:
     assert re.fullmatch(r"error: .*`agentjournal init`.*\n", console.failure(*command))

@@ -304,6 +304,12 @@ def test_escapes_and_markup_in_every_place_are_shown_as_they_are() -> None:
     assert "[red]" in terminal
 
 
+def test_a_wide_terminal_shows_the_same_lines_as_a_pipe() -> None:
+    transcript = told([started(), said("one\n\ntwo")], begins("c-1"), completes("c-1", "\nout"))
+    lines = [plain_of(line).rstrip() for line in on_terminal(transcript, 200).splitlines()]
+    assert lines == shown(transcript).splitlines()
+
+
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_nothing_is_wider_than_the_terminal(columns: int) -> None:
     transcript = told(
