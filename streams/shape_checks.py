@@ -107,12 +107,14 @@ def number(kind: str, smallest: int, largest: int) -> Check:
     """Return the check of an `integer` or a `number` within bounds."""
     types = frozenset({int}) if kind == "integer" else frozenset({int, float})
     wrong_type = "is not a whole number" if kind == "integer" else "is not a number"
-    out_of_range = f"is not between {smallest} and {largest}"
+    too_small, too_large = f"is less than {smallest}", f"is greater than {largest}"
 
     def check(value: Any) -> Found | None:
         if type(value) not in types:
             return (), wrong_type
-        return None if smallest <= value <= largest else ((), out_of_range)
+        if smallest <= value <= largest:
+            return None
+        return (), too_small if value < smallest else too_large
 
     return check
 
