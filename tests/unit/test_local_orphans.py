@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Generator
 from dataclasses import asdict
 from pathlib import Path
@@ -17,7 +16,7 @@ from local.orphans import orphans, stop_orphans
 from local.program import Program, spawn
 from local.records import Record, living, record_of, write_record
 
-SLEEP = (sys.executable, "-c", "import time; time.sleep(1000)")
+SLEEP = ("sleep", "1000")  # dies of a signal from its first moment on, as Python does not
 
 
 @pytest.fixture
