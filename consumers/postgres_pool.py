@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-from psycopg import AsyncConnection, InterfaceError, OperationalError
+from psycopg import AsyncConnection, Error, InterfaceError, OperationalError
 from psycopg.errors import IdleInTransactionSessionTimeout
 from psycopg_pool import AsyncConnectionPool
 
@@ -53,5 +53,19 @@ class PostgresPool:
         try:
             async with self._pool.connection() as connection:
                 yield connection
-        except (OperationalError, InterfaceError, IdleInTransactionSessionTimeout) as error:
-            raise OutageError(f"Postgres: {error}") from error
+        except Error as error:
+            if is_trouble(error):
+                raise OutageError(f"Postgres: {error}") from error
+            raise
+
+
+# Classes of SQLSTATE that are the database's trouble, whatever the statement holds: connection,
+# rollback, resources, prerequisite state, intervention, system.
+_TROUBLE = frozenset({"08", "40", "53", "55", "57", "58"})
+
+
+def is_trouble(error: Error) -> bool:
+    """Whether the same statement may do when it is tried again later."""
+    if error.sqlstate is None:  # the connection broke, or there was none to be had
+        return isinstance(error, (OperationalError, InterfaceError))
+    return error.sqlstate[:2] in _TROUBLE or isinstance(error, IdleInTransactionSessionTimeout)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import psycopg
 import structlog
 
 from agentjournal.envelope import Recorded
 from agentjournal.ids import Partition
-from consumers.postgres_pool import PostgresPool
+from consumers.postgres_pool import PostgresPool, is_trouble
 from consumers.projector import FoldedBatch, PoisonedBatchError, Polled, StartOverError
 from projections import postgres_store as store
 from projections.folding import Parked, PoisonError, ProjectionFold
 from projections.projection import Projection
 
 _LOG = structlog.get_logger()
+
+_Connection: TypeAlias = psycopg.AsyncConnection[object]
 
 
 class PostgresReadModels:
@@ -73,12 +76,13 @@ class PostgresReadModels:
                 self._fault("written")
         except store.PlaceLostError as lost:
             raise StartOverError(str(lost)) from lost
-        except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
+        except psycopg.Error as error:
             raise PoisonedBatchError(str(error)) from error
         self._fault("committed")
 
     async def replay(self, folds: Sequence[ProjectionFold], polled: Polled) -> None:
-        """Store a poll event by event, each under a savepoint; park the streams that cannot go on.
+        """Store a poll in ever smaller pieces, each under a savepoint, and park the streams of the
+        events that cannot be stored.
 
         Raises StartOverError when another owner was faster.
         """
@@ -88,40 +92,53 @@ class PostgresReadModels:
                     places = {p: place for p, place in fold.places.items() if p in polled}
                     await store.hold_places(connection, fold.projection, places)
                     for partition, batch in polled.items():
-                        for recorded in batch:
-                            one = {partition: [recorded]}
-                            await self._replay_one(connection, fold, recorded, one)
+                        await _replay(connection, fold, partition, batch)
         except store.PlaceLostError as lost:
             raise StartOverError(str(lost)) from lost
 
-    async def _replay_one(
-        self,
-        connection: psycopg.AsyncConnection[object],
-        fold: ProjectionFold,
-        recorded: Recorded,
-        one: Polled,
-    ) -> None:
-        before, context = dict(fold.places), fold.contexts.get(recorded.stream)
-        try:
-            async with connection.transaction():
-                missing = fold.missing([recorded])
-                found = await store.load_contexts(connection, fold.projection, missing)
-                fold.put(missing, found)
-                await store.write(connection, fold.projection, before, fold.fold(one))
-        except (PoisonError, psycopg.DataError, psycopg.IntegrityError) as error:
-            fold.places.update(before)
-            if context is not None:
-                fold.contexts[recorded.stream] = context
-            reason = str(error.__cause__ or error)
-            fold.parked.add(recorded.stream)
-            _LOG.error(
-                "stream_parked",
-                projection=fold.projection.name,
-                stream=recorded.stream,
-                version=recorded.version,
-                error=reason,
-            )
-            folded = fold.fold(one)  # parked now: only the place moves on
-            await store.write(connection, fold.projection, before, folded)
-            parked = Parked(recorded.stream, recorded.partition, recorded.version, reason)
-            await store.park(connection, fold.projection, parked)
+
+async def _replay(
+    connection: _Connection, fold: ProjectionFold, partition: Partition, events: Sequence[Recorded]
+) -> None:
+    place, parked = fold.places[partition], set(fold.parked)
+    try:
+        async with connection.transaction():
+            await _store(connection, fold, partition, events)
+    except (PoisonError, psycopg.Error) as error:
+        if isinstance(error, psycopg.Error) and is_trouble(error):
+            raise
+        fold.places[partition], fold.parked = place, parked
+        for recorded in events:
+            fold.contexts.pop(recorded.stream, None)
+        if len(events) == 1:
+            await _park(connection, fold, events[0], error)
+            return
+        half = len(events) // 2
+        await _replay(connection, fold, partition, events[:half])
+        await _replay(connection, fold, partition, events[half:])
+
+
+async def _store(
+    connection: _Connection, fold: ProjectionFold, partition: Partition, events: Sequence[Recorded]
+) -> None:
+    missing = fold.missing(events)
+    fold.put(missing, await store.load_contexts(connection, fold.projection, missing))
+    before = dict(fold.places)
+    await store.write(connection, fold.projection, before, fold.fold({partition: events}))
+
+
+async def _park(
+    connection: _Connection, fold: ProjectionFold, recorded: Recorded, error: Exception
+) -> None:
+    reason = str(error.__cause__ or error)
+    _LOG.error(
+        "stream_parked",
+        projection=fold.projection.name,
+        stream=recorded.stream,
+        version=recorded.version,
+        error=reason,
+    )
+    fold.parked.add(recorded.stream)
+    await _store(connection, fold, recorded.partition, [recorded])  # only the place moves on
+    parked = Parked(recorded.stream, recorded.partition, recorded.version, reason)
+    await store.park(connection, fold.projection, parked)

@@ -57,7 +57,7 @@ class ReadModels(Protocol):
 
 
 class PoisonedBatchError(Exception):
-    """The database refused a row: the batch is to be replayed event by event to find which."""
+    """The database refused a row: the batch is to be replayed in pieces to find which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +143,16 @@ class Projector:
         self._trim()
 
     async def _folded(self, polled: Polled) -> Sequence[FoldedBatch] | None:
-        """Fold a poll; None when it had to be replayed event by event instead."""
-        for fold in self._folds:
-            await self._ports.models.load_contexts(fold, polled)
+        """Fold a poll; None when it had to be replayed instead."""
+        try:
+            for fold in self._folds:
+                await self._ports.models.load_contexts(fold, polled)
+        except StartOverError:
+            if self._storing is None:
+                raise
+            # The last poll is not stored yet, or was refused: that is no other owner.
+            await self._stored()
+            return await self._folded(polled)
         self._fault("loaded")
         try:
             return self._ports.models.fold(self._folds, polled)

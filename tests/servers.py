@@ -13,10 +13,12 @@ from uuid import uuid4
 
 import psycopg
 from psycopg import sql
+from psycopg.rows import dict_row
 
 from agentjournal import Log
 from agentjournal.outgoing import Redact
 from agentjournal.pending import Pending
+from agentjournal.session import Servers
 from agentjournal.settings import Settings
 from consumers.projector import ProjectorOptions
 from consumers.roles import run_projector, run_sequencer
@@ -102,10 +104,27 @@ def roles_in_a_thread(settings: Settings, names: Sequence[Role]) -> Generator[No
     assert not thread.is_alive(), "the roles do not stop"
 
 
+async def query(settings: Settings, statement: str) -> list[dict[str, Any]]:
+    """Return the rows of a statement, as the owner of the database sees them."""
+    connect = psycopg.AsyncConnection[dict[str, Any]].connect
+    async with await connect(
+        settings.postgres, autocommit=True, row_factory=dict_row
+    ) as connection:
+        cursor = await connection.execute(statement.encode())
+        return [] if cursor.description is None else await cursor.fetchall()
+
+
+def inside(log: Log) -> Servers:
+    """Return what a log talks to."""
+    reached: Any = log
+    servers: Servers = reached._servers
+    return servers
+
+
 def unsettled(log: Log) -> list[Pending]:
     """Return the appends of a log that are on their way."""
-    inside: Any = log
-    return list(inside._servers.appender._outbox.unsettled())
+    appender: Any = inside(log).appender
+    return list(appender._outbox.unsettled())
 
 
 async def eventually(look: Callable[[], T], *, timeout_s: float = 10) -> T:
