@@ -11,9 +11,8 @@ PROJECTS := pyproject.toml server/pyproject.toml constraints.txt
 
 # The rings that there are tests of.
 RINGS := $(foreach ring,unit contract integration crash,$(if $(wildcard tests/$(ring)/test_*.py),$(ring)))
-# Two lanes side by side, the fast parts first in each: one computes, one waits for servers.
-COMPUTING := lint types test-unit test-wheels test-313
-WAITING := $(patsubst %,test-%,$(filter-out unit,$(RINGS))) test-e2e
+# Two at a time: the fast ones first, then the long ones.
+PARTS := lint types test-unit test-e2e $(patsubst %,test-%,$(filter-out unit,$(RINGS))) test-wheels test-313
 
 .PHONY: help setup constraints lint lint-rules lint-format lint-imports types types-mypy \
   types-pyright test test-fast $(RINGS:%=test-%) test-e2e test-wheels test-313 \
@@ -55,7 +54,7 @@ types-pyright: setup
 	$(BIN)/pyright
 
 test: setup ## everything; says what each part took
-	@.ci/parts $(COMPUTING) -- $(WAITING)
+	@.ci/parts $(PARTS)
 
 test-fast: lint test-unit ## what to run before every commit
 
