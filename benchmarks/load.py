@@ -101,9 +101,17 @@ class Counter:
         """Return the number of records now."""
         return sum((await self._consumer.end_offsets(self._tps)).values())
 
-    async def reached(self, wanted: int, *, pause_s: float = 0.02) -> None:
-        """Return once the topic holds at least `wanted` records."""
-        while await self.count() < wanted:  # noqa: ASYNC110 - the broker tells nobody
+    async def reached(
+        self, wanted: int, *, by: asyncio.Task[None] | None = None, pause_s: float = 0.02
+    ) -> None:
+        """Return once the topic holds at least `wanted` records.
+
+        Raises what the task `by`, which is to write them, fails with.
+        """
+        while await self.count() < wanted:
+            if by is not None and by.done():
+                by.result()
+                raise RuntimeError("it ended before it had written everything")
             await asyncio.sleep(pause_s)
 
 

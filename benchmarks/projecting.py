@@ -51,7 +51,7 @@ async def _sequence(settings: Settings) -> None:
     stop = asyncio.Event()
     task = asyncio.create_task(run_sequencer(settings, stop))
     async with Counter(settings, settings.events) as counter:
-        await counter.reached(PROJECTED)
+        await counter.reached(PROJECTED, by=task)
     stop.set()
     await task
 

@@ -75,7 +75,7 @@ async def relay_seconds(settings: Settings, source: str, count: int) -> float:
     async with Counter(settings, target) as counter:
         began = time.perf_counter()
         task = asyncio.create_task(relay(settings, source, target, stop))
-        await counter.reached(count)
+        await counter.reached(count, by=task)
         took = time.perf_counter() - began
     stop.set()
     await task

@@ -49,7 +49,7 @@ async def _sequenced_s(settings: Settings, events: int) -> float:
     async with Counter(settings, settings.events) as counter:
         began = time.perf_counter()
         task = asyncio.create_task(run_sequencer(settings, stop))
-        await counter.reached(events)
+        await counter.reached(events, by=task)
         took = time.perf_counter() - began
     stop.set()
     await task
@@ -69,7 +69,7 @@ async def long_session(settings: Settings) -> Figures:
             records = {partition: batches_of(stream, tenth, EVENTS_A_BATCH)}
             began = time.perf_counter()
             await fill(settings, settings.appends, records)
-            await counter.reached((number + 1) * tenth * EVENTS_A_BATCH)
+            await counter.reached((number + 1) * tenth * EVENTS_A_BATCH, by=task)
             took.append(time.perf_counter() - began)
         stop.set()
         await task
