@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from agentjournal.appender import Appender
 from agentjournal.envelope import Recorded
-from agentjournal.errors import AppendRejected, IntegrityError, SessionNotFound
+from agentjournal.errors import AppendRejected, IntegrityError, SessionNotFound, VersionConflict
 from agentjournal.events import Event, SessionEnded, SessionStarted
 from agentjournal.ids import StreamId, parse_stream
 from agentjournal.kafka_ends import KafkaEnds
@@ -49,8 +49,10 @@ class Writer:
 class PendingAppend:
     """An append that Kafka has, and that is not decided yet."""
 
-    def __init__(self, appender: Appender, pending: Pending) -> None:
-        self._appender, self._pending = appender, pending
+    def __init__(
+        self, appender: Appender, pending: Pending, note: Callable[[Receipt], Receipt]
+    ) -> None:
+        self._appender, self._pending, self._note = appender, pending, note
 
     @property
     def append_id(self) -> str:
@@ -58,7 +60,7 @@ class PendingAppend:
 
     async def receipt(self, *, timeout_s: float = 30.0) -> Receipt:
         """Wait for the outcome. Raises what `Session.append` raises."""
-        return await self._appender.receipt(self._pending, timeout_s)
+        return self._note(await self._appender.receipt(self._pending, timeout_s))
 
 
 class Session:
@@ -94,7 +96,11 @@ class Session:
         time, Unavailable when nothing could be sent.
         """
         pending = await self._submit(events, expected_version, append_id, timeout_s)
-        return self._note(await self._servers.appender.receipt(pending, timeout_s))
+        try:
+            return self._note(await self._servers.appender.receipt(pending, timeout_s))
+        except VersionConflict:
+            self._last = None  # the next load must show who was faster
+            raise
 
     async def enqueue(
         self,
@@ -111,7 +117,7 @@ class Session:
         """
         pending = await self._submit(events, None, append_id, timeout_s)
         await self._servers.appender.handed_over(pending, timeout_s)
-        return PendingAppend(self._servers.appender, pending)
+        return PendingAppend(self._servers.appender, pending, self._note)
 
     async def load(
         self,
@@ -122,10 +128,14 @@ class Session:
     ) -> SessionState:
         """Return the session's state, now or as it was `at` a version or a moment.
 
-        Fresh means that everything acknowledged before this call is in it, whoever wrote it.
+        Fresh means that everything acknowledged through this handle is in it; through one that has
+        written nothing, or was not the fastest, what anybody wrote before this call. A moment has a
+        zone, and is by the broker's clock.
         Raises SessionNotFound, NotCaughtUp when the read models stay behind for `timeout_s`,
         StreamParked, IntegrityError when the stored events are not the whole chain.
         """
+        if isinstance(at, datetime) and at.tzinfo is None:
+            raise ValueError(f"at={at} has no zone")
         if fresh:
             await self._catch_up(timeout_s)
         head = await self._servers.views.head(self.stream)

@@ -1,0 +1,192 @@
+"""Reading on real servers: as it was written, as fresh as promised, or an error that says why."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import pytest
+
+from agentjournal import (
+    IntegrityError,
+    Log,
+    MessageAdded,
+    NotCaughtUp,
+    ToolCompleted,
+    VersionConflict,
+)
+from agentjournal.settings import Settings
+from tests.servers import connected, projector, query, roles, sequencer
+from tests.support import message
+
+pytestmark = pytest.mark.stack
+
+
+async def test_who_lost_a_race_loads_what_won_it(fresh: Settings) -> None:
+    async with roles(fresh, sequencer), connected(fresh) as log:
+        slow, fast = log.session("s"), log.session("s")
+        async with roles(fresh, projector):
+            await slow.append(message("a"))
+            assert (await slow.load()).version == 2
+        await fast.append(message("b"))
+        with pytest.raises(VersionConflict):
+            await slow.append(message("c"), expected_version=2)
+        with pytest.raises(NotCaughtUp):
+            await slow.load(timeout_s=0.3)
+        assert (await slow.load(fresh=False)).version == 2
+        async with roles(fresh, projector):
+            assert (await slow.load()).version == 3
+
+
+async def test_a_fresh_handle_sees_what_another_had_acknowledged(fresh: Settings) -> None:
+    async with (
+        roles(fresh, sequencer),
+        connected(fresh) as log,
+        connected(fresh, tenant=log.settings.tenant) as other,
+    ):
+        async with roles(fresh, projector):
+            await log.session("s").append(message("a"))
+            assert (await other.session("s").load()).version == 2
+        await log.session("s").append(message("b"))
+        with pytest.raises(NotCaughtUp):
+            await other.session("s").load(timeout_s=0.3)
+        async with roles(fresh, projector):
+            assert (await other.session("s").load()).version == 3
+
+
+async def test_a_handle_reads_what_it_wrote(fresh: Settings) -> None:
+    async with roles(fresh, sequencer), connected(fresh) as log:
+        session = log.session("s")
+        async with roles(fresh, projector):
+            await session.append(message("a"))
+            assert (await session.load()).version == 2
+        pending = await session.enqueue(message("b"))
+        await pending.receipt()
+        for reading in (session.load, session.window):
+            with pytest.raises(NotCaughtUp):
+                await reading(timeout_s=0.3)
+
+
+EXTREMES = {
+    "nan": math.nan,
+    "infinity": -math.inf,
+    "large": 2**200,
+    "nul": "a\0b",
+    "half": "\ud800",
+    "bytes": b"\0\xff",
+    "escape": {"$int": "1"},
+    "nested": [[[{"a": [{}]}]]],
+}
+
+
+async def test_extreme_values_survive_exactly(journal: Settings) -> None:
+    async with connected(journal) as log:
+        session = log.session("s")
+        text = "a\0b\ud800😀\\u0000"
+        await session.append(
+            [
+                MessageAdded(role="user", content=text),
+                ToolCompleted(call_id="c", output="", result=EXTREMES, duration_ms=0),
+            ]
+        )
+        state = await log.session("s").load()
+        assert state.messages[0].text == text
+        assert ascii(state.calls["c"].result) == ascii(EXTREMES)
+
+
+@asynccontextmanager
+async def with_sessions(journal: Settings, count: int) -> AsyncGenerator[Log]:
+    async with connected(journal) as log:
+        receipt = None
+        for number in range(count):
+            session = log.session(f"s-{number:02}", user=f"u-{number % 2}")
+            receipt = await session.append(message("x"))
+            if number % 3 == 0:
+                receipt = await session.end()
+        for number in range(count):
+            session = log.session(f"s-{number:02}")
+            await session.load()
+        assert receipt is not None
+        yield log
+
+
+async def test_sessions_come_in_pages_the_latest_active_first(journal: Settings) -> None:
+    async with with_sessions(journal, 11) as log:
+        every = [info.session_id async for info in log.sessions()]
+        assert every == [f"s-{n:02}" for n in reversed(range(11))]
+        paged: list[str] = []
+        while True:
+            last = paged[-1] if paged else None
+            page = [info.session_id async for info in log.sessions(limit=4, after=last)]
+            assert len(page) == min(4, 11 - len(paged))
+            if not page:
+                break
+            paged += page
+        assert paged == every
+        mine = [info.session_id async for info in log.sessions(user="u-1", status="ended")]
+        assert mine == ["s-09", "s-03"]
+        assert [info async for info in log.sessions(limit=0)] == []
+
+
+async def test_a_session_is_described_by_what_its_events_say(journal: Settings) -> None:
+    async with connected(journal) as log:
+        session = log.session("s", user="u-7", agent="support", title="Refund")
+        await session.append([message("a"), message("b")])
+        await session.load()
+        [info] = [info async for info in log.sessions()]
+        assert (info.tenant, info.session_id, info.user_id) == (log.settings.tenant, "s", "u-7")
+        assert (info.agent, info.title, info.status) == ("support", "Refund", "open")
+        assert (info.version, info.messages, info.open_calls) == (3, 2, 0)
+        assert info.started_at is not None
+        assert info.started_at <= info.last_activity_at
+
+
+async def test_a_session_is_loaded_as_it_was_at_a_version_or_a_moment(journal: Settings) -> None:
+    async with connected(journal) as log:
+        session = log.session("s")
+        await session.append(message("a"))
+        await session.append(message("b"))
+        await session.append(message("c"))
+        events = [e async for e in session.events()]
+        for version in range(6):
+            assert (await session.load(at=version)).version == min(version, 4)
+        for event in events:
+            state = await session.load(at=datetime.fromisoformat(event.recorded_at))
+            latest = [e.version for e in events if e.recorded_at <= event.recorded_at]
+            assert state.version == latest[-1]
+        assert (await session.load(at=datetime(2000, 1, 1, tzinfo=UTC))).version == 0
+        with pytest.raises(ValueError, match="has no zone"):
+            await session.load(at=datetime(2000, 1, 1))  # noqa: DTZ001 - that is the fault
+
+
+async def test_events_are_followed_as_they_are_recorded(journal: Settings) -> None:
+    async with connected(journal) as log:
+        session = log.session("s")
+        await session.append(message("a"))
+        following = session.events(after=1, follow=True)
+        async with asyncio.timeout(10):
+            assert (await anext(following)).version == 2
+            await session.append(message("b"))
+            assert (await anext(following)).data["message_id"] == "m-b"
+        await following.aclose()  # type: ignore[attr-defined]
+
+
+async def test_events_that_are_missing_or_changed_are_noticed(fresh: Settings) -> None:
+    table = "agentjournal_internal.events_1"
+    async with roles(fresh, sequencer, projector), connected(fresh) as log:
+        for fault in ("first", "middle", "last", "hash", "all"):
+            session = log.session(fault)
+            await session.append([message("a"), message("b"), message("c")])
+            assert (await session.load()).version == 4
+            which = {"first": "version = 1", "middle": "version = 3", "last": "version = 4"}
+            place = f"WHERE stream = '{session.stream}'"
+            if fault == "hash":
+                await query(fresh, f"UPDATE {table} SET hash = sha256('') {place} AND version = 4")
+            else:
+                more = f" AND {which[fault]}" if fault in which else ""
+                await query(fresh, f"DELETE FROM {table} {place}{more}")
+            with pytest.raises(IntegrityError):
+                await session.load()
