@@ -86,7 +86,7 @@ async def role_process(
     }
     process = await asyncio.create_subprocess_exec(
         sys.executable, *(arguments or ("-m", "consumers", *roles)),
-        env=environment, stderr=asyncio.subprocess.DEVNULL,
+        env=environment, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
         cwd=_CHECKOUT,
     )  # fmt: skip
     try:

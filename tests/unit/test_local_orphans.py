@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Generator
+import sys
+from collections.abc import Generator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from local.home import Home, open_home, write_json
 from local.orphans import orphans, stop_orphans
 from local.program import Program, spawn
 from local.records import Record, living, record_of, write_record
+from tests.waiting import awaited
 
 SLEEP = ("sleep", "1000")  # dies of a signal from its first moment on, as Python does not
 
@@ -32,9 +34,20 @@ def stranger() -> Generator[psutil.Process]:
         running.kill()
 
 
-def left_behind(home: Home, name: str) -> subprocess.Popen[bytes]:
+# What a shell started in the background ignores SIGINT, and so do its children.
+MINDS_SIGINT = (
+    sys.executable,
+    "-c",
+    (
+        "import signal, time; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+        "print('ready', flush=True); time.sleep(1000)"
+    ),
+)
+
+
+def left_behind(home: Home, name: str, command: Sequence[str] = SLEEP) -> subprocess.Popen[bytes]:
     with home.open_log(name) as log:
-        return spawn(home, name, Program(command=SLEEP, folder=home.path), log)
+        return spawn(home, name, Program(command=tuple(command), folder=home.path), log)
 
 
 def test_a_stale_pid_file_never_ends_another_program(home: Home, stranger: psutil.Process) -> None:
@@ -77,7 +90,8 @@ def test_what_was_left_behind_is_stopped_even_without_a_pid_file(home: Home) -> 
 
 
 def test_postgres_is_asked_not_to_wait_for_its_clients(home: Home) -> None:
-    with left_behind(home, "postgres") as server:
+    with left_behind(home, "postgres", MINDS_SIGINT) as server:
+        awaited(lambda: "ready" in home.log("postgres").read_text())
         assert stop_orphans(home) == ["postgres"]
         assert server.wait(5) == -2
 
