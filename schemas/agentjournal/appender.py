@@ -80,6 +80,7 @@ class Appender:
             return pending.outcome.result()
         if not pending.attempts:
             why = self._outbox.trouble or f"no answer in {timeout_s:g} s"
+            self._drop(pending)
             pending.fail(Unavailable("Kafka", why))  # also for others who wait for it
             return pending.outcome.result()
         raise AppendOutcomeUnknown(

@@ -21,12 +21,15 @@ class KafkaEnds:
         self._consumer: AIOKafkaConsumer | None = None
         self._starting = asyncio.Lock()
 
-    async def end_of(self, partition: Partition) -> Position:
+    async def end_of(self, partition: Partition, *, timeout_s: float = 5.0) -> Position:
         """Return the position after the last event. Raises Unavailable."""
         tp = TopicPartition(self._settings.events, partition)
         try:
-            consumer = await self._started()
-            return Position((await consumer.end_offsets([tp]))[tp])
+            async with asyncio.timeout(timeout_s):
+                consumer = await self._started()
+                return Position((await consumer.end_offsets([tp]))[tp])
+        except TimeoutError as error:
+            raise Unavailable("Kafka", f"no answer in {timeout_s:g} s") from error
         except (KafkaError, OSError) as error:
             raise Unavailable("Kafka", error) from error
 
@@ -43,6 +46,10 @@ class KafkaEnds:
                 )
                 try:
                     await consumer.start()
+                    # Asked for its end, a topic that is missing would be waited for.
+                    if (topic := self._settings.events) not in await consumer.topics():
+                        missing = f"topic {topic} does not exist: run `agentjournal init`"
+                        raise Unavailable("Kafka", missing)  # noqa: TRY301 - stopped below
                 except BaseException:
                     await consumer.stop()
                     raise

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from psycopg import AsyncConnection, InterfaceError, OperationalError
+from psycopg import AsyncConnection, Error
+from psycopg.errors import InvalidSchemaName, UndefinedTable
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
@@ -22,6 +23,8 @@ from agentjournal.sql_statements import read_statements
 _SQL = read_statements("agentjournal", "views.sql")
 _PAGE = 5_000
 _FIRST_PAUSE_S, _MOST_PAUSE_S = 0.004, 0.1
+_LEAST_S = 0.5  # a connection that is there may take to be had
+_PATIENCE_S = 5.0  # how long a connection may be waited for where the caller says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,10 @@ class PostgresViews:
         loop = asyncio.get_running_loop()
         deadline, pause = loop.time() + timeout_s, _FIRST_PAUSE_S
         while True:
-            rows = await self._rows(statement, partition=partition, position=position)
+            left = max(_LEAST_S, deadline - loop.time())
+            rows = await self._rows(
+                statement, timeout_s=left, partition=partition, position=position
+            )
             if next(iter(rows[0].values())):
                 return
             if loop.time() + pause > deadline:
@@ -126,19 +132,23 @@ class PostgresViews:
         for row in await self._rows("parked", stream=stream):
             raise StreamParked(stream, row["projection"], row["version"])
 
-    async def _rows(self, statement: str, **values: Any) -> list[dict[str, Any]]:
-        async with self._connection() as connection:
+    async def _rows(
+        self, statement: str, *, timeout_s: float = _PATIENCE_S, **values: Any
+    ) -> list[dict[str, Any]]:
+        async with self._connection(timeout_s) as connection:
             cursor = connection.cursor(row_factory=dict_row, binary=True)
             await cursor.execute(_SQL[statement], values)
             return await cursor.fetchall()
 
     @asynccontextmanager
-    async def _connection(self) -> AsyncGenerator[AsyncConnection[Any]]:
+    async def _connection(self, timeout_s: float) -> AsyncGenerator[AsyncConnection[Any]]:
         pool = await self._opened()
         try:
-            async with pool.connection() as connection:
+            async with pool.connection(timeout_s) as connection:
                 yield connection
-        except (OperationalError, InterfaceError) as error:
+        except (UndefinedTable, InvalidSchemaName) as error:
+            raise Unavailable("Postgres", "it has no tables: run `agentjournal init`") from error
+        except Error as error:
             raise Unavailable("Postgres", error) from error
 
     async def _opened(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
@@ -150,7 +160,6 @@ class PostgresViews:
                     min_size=1,
                     max_size=4,
                     open=False,
-                    timeout=10,
                     check=AsyncConnectionPool.check_connection,
                 )
                 await pool.open()

@@ -195,7 +195,7 @@ class Session:
             return
         # Nothing was written through this handle: what others had acknowledged must show all the
         # same, or a worker that starts after a crash would decide on an old state.
-        end = await self._servers.ends.end_of(partition)
+        end = await self._servers.ends.end_of(partition, timeout_s=timeout_s)
         await self._servers.views.wait_for_output(partition, end, timeout_s)
 
     async def _submit(
