@@ -68,4 +68,5 @@ class RedisInbox:
                 elif message["type"] == "subscribe":
                     self._listening.set()
                 elif message["type"] == "message":
-                    self._deliver(decode_answers(message["data"]))
+                    with contextlib.suppress(TypeError, ValueError):  # no answers: asked for again
+                        self._deliver(decode_answers(message["data"]))
