@@ -17,7 +17,7 @@ async def test_a_receipt_that_was_lost_is_asked_for_again(journal: Settings) -> 
     async with connected(journal) as log, Redis.from_url(journal.redis) as redis:
         session = log.session("s")
         await session.append(message("a"))
-        await redis.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+        await redis.client_kill_filter(_type="pubsub")
         receipt = await session.append(message("b"), timeout_s=15)
         assert receipt.first_version == 3
         assert (await session.append(message("c"))).first_version == 4
