@@ -10,7 +10,7 @@ import pytest
 
 from agentjournal.settings import Settings
 from local.stack import Stack, running
-from tests.servers import fresh_settings, projector, roles_in_a_thread, sequencer
+from tests.servers import fresh_settings, roles_in_a_process
 
 # How long an example takes depends on what else the machine does.
 hypothesis.settings.register_profile("any machine", deadline=None)
@@ -28,7 +28,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
 def journal(stack: Stack) -> Generator[Settings]:
     """A log that a sequencer and a projector work on; tests keep apart by their tenants."""
     settings = asyncio.run(fresh_settings(stack.settings))
-    with roles_in_a_thread(settings, (sequencer, projector)):
+    with roles_in_a_process(settings, "sequencer", "projector"):
         yield settings
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -24,6 +26,7 @@ from consumers.projector import ProjectorOptions
 from consumers.roles import run_projector, run_sequencer
 from consumers.running import initialise
 from consumers.sequencer import SequencerOptions
+from local.roles import python_path
 
 T = TypeVar("T")
 Role = Callable[[Settings, asyncio.Event], Coroutine[Any, Any, None]]
@@ -73,35 +76,29 @@ async def roles(settings: Settings, *names: Role) -> AsyncGenerator[None]:
 
 
 @contextmanager
-def roles_in_a_thread(settings: Settings, names: Sequence[Role]) -> Generator[None]:
-    """Run roles in a loop of their own, for as many tests as there are in the block."""
-    loop, stop = asyncio.new_event_loop(), asyncio.Event()
-    failures: list[BaseException] = []
+def roles_in_a_process(settings: Settings, *names: str) -> Generator[None]:
+    """Run roles in a process of their own, for as many tests as there are in the block.
 
-    async def run() -> None:
-        async with asyncio.TaskGroup() as group:
-            for role in names:
-                group.create_task(role(settings, stop))
-
-    def main() -> None:
+    Not in a thread: drivers draw from the `random` that property tests rely on.
+    """
+    environment = os.environ | {
+        "AGENTJOURNAL_KAFKA": settings.kafka,
+        "AGENTJOURNAL_POSTGRES": settings.postgres,
+        "AGENTJOURNAL_REDIS": settings.redis,
+        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
+        "PYTHONPATH": python_path(),
+    }
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "consumers", *names],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as running:
         try:
-            loop.run_until_complete(run())
-        except BaseException as error:  # noqa: BLE001 - raised again below, in the test's thread
-            failures.append(error)
+            yield
         finally:
-            loop.close()
-
-    thread = threading.Thread(target=main, name="roles")
-    thread.start()
-    try:
-        yield
-    finally:
-        if thread.is_alive():
-            loop.call_soon_threadsafe(stop.set)
-        thread.join(30)
-    if failures:
-        raise failures[0]
-    assert not thread.is_alive(), "the roles do not stop"
+            running.terminate()
+        assert running.wait(30) == 0, "the roles do not stop"
 
 
 async def query(settings: Settings, statement: str) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ import agentjournal as aj
 from agentjournal.settings import Settings
 from local.stack import Stack
 from tests.e2e.console import COMMAND, Console
-from tests.servers import connected, fresh_settings, projector, roles_in_a_thread, sequencer
+from tests.servers import connected, fresh_settings, roles_in_a_process
 
 pytestmark = pytest.mark.stack
 
@@ -36,7 +36,7 @@ LONG_WORD = "w" * 200
 @pytest.fixture(scope="module")
 def console(stack: Stack) -> Iterator[Console]:
     settings = asyncio.run(fresh_settings(stack.settings))
-    with roles_in_a_thread(settings, (sequencer, projector)):
+    with roles_in_a_process(settings, "sequencer", "projector"):
         asyncio.run(seed(settings))
         yield Console(replace(settings, tenant=TENANT))
 

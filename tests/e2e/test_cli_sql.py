@@ -19,7 +19,7 @@ from agentjournal.settings import Settings
 from commands.postgres_shell import find_psql
 from local.stack import Stack
 from tests.e2e.console import COMMAND, Console
-from tests.servers import connected, fresh_settings, projector, roles_in_a_thread, sequencer
+from tests.servers import connected, fresh_settings, roles_in_a_process
 
 pytestmark = pytest.mark.stack
 
@@ -29,7 +29,7 @@ TITLE = 'comma, "quote"\nand a break'
 @pytest.fixture(scope="module")
 def console(stack: Stack) -> Iterator[Console]:
     settings = asyncio.run(fresh_settings(stack.settings))
-    with roles_in_a_thread(settings, (sequencer, projector)):
+    with roles_in_a_process(settings, "sequencer", "projector"):
         asyncio.run(seed(settings))
         yield Console(settings)
 

@@ -24,7 +24,7 @@ from agentjournal.settings import Settings
 from commands.kafka_topic import KafkaTopic, TopicRecord
 from local.stack import Stack
 from tests.e2e.console import Console
-from tests.servers import connected, fresh_settings, projector, roles, roles_in_a_thread, sequencer
+from tests.servers import connected, fresh_settings, projector, roles, roles_in_a_process, sequencer
 from tests.waiting import awaited
 
 pytestmark = pytest.mark.stack
@@ -235,7 +235,7 @@ async def test_verify_of_an_unknown_stream_fails(written: Written) -> None:
 def refusing(stack: Stack) -> Iterator[Console]:
     """A log whose sequencer has refused nothing yet."""
     settings = asyncio.run(fresh_settings(stack.settings))
-    with roles_in_a_thread(settings, (sequencer,)):
+    with roles_in_a_process(settings, "sequencer"):
         yield Console(settings)
 
 
