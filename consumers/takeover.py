@@ -77,8 +77,12 @@ async def take_over(
             f"partition {partition} is decided under rules {checkpoint.rules}, "
             f"this release knows rules {rules.number}: install the newer release"
         )
-    await _check_appends(appends, checkpoint)
-    if not await _fits(events, checkpoint):
+    # An empty database beside requests that were trimmed already: the heads are in `events`.
+    is_new = checkpoint.input == Place(Position(0), b"")
+    start_is_gone = is_new and (await appends.bounds(partition)).start > 0
+    if not start_is_gone:
+        await _check_appends(appends, checkpoint)
+    if start_is_gone or not await _fits(events, checkpoint):
         checkpoint = await _rebuilt(checkpoint, appends, events, heads)
     bounds = await events.bounds(partition)
     stored = [s async for s in events.read(partition, Bounds(checkpoint.output.next, bounds.end))]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 
 from agentjournal import AppendRejected, CustomEvent, Event, Receipt, VersionConflict
 from agentjournal.errors import IntegrityError
@@ -131,6 +132,38 @@ async def test_heads_that_were_lost_are_built_again_from_the_log(fresh: Settings
                 assert again.duplicate
         after = await query(fresh, "SELECT * FROM agentjournal_internal.heads ORDER BY stream")
         assert after == before
+
+
+async def test_a_lost_database_is_made_anew_though_the_requests_were_trimmed(
+    fresh: Settings,
+) -> None:
+    async with connected(fresh) as log:
+        session = log.session("s", user="u-7")
+        async with roles(fresh, sequencer):
+            first = await session.append(message("a"), append_id="first")
+        await trim(fresh, first.partition, before=first.position + 1)
+        await query(
+            fresh,
+            "UPDATE agentjournal_internal.sequencer_checkpoints SET next_input = 0,"
+            " input_digest = '', next_output = 0, output_digest = ''",
+        )
+        await query(fresh, "DELETE FROM agentjournal_internal.heads")
+        async with roles(fresh, sequencer):
+            again = await session.append(message("a"), append_id="first")
+            assert again == first._replace(duplicate=True)
+            second = await session.append(message("b"), expected_version=first.last_version)
+            assert second.first_version == first.last_version + 1
+
+
+async def trim(settings: Settings, partition: Partition, *, before: int) -> None:
+    """Let the broker forget the requests before a position, as its retention does."""
+    admin = AIOKafkaAdminClient(**client_options(settings))
+    await admin.start()
+    try:
+        tp = TopicPartition(settings.appends, partition)
+        await admin.delete_records({tp: RecordsToDelete(before)})
+    finally:
+        await admin.close()
 
 
 @pytest.mark.parametrize("column", ["next_input", "input_digest"])
