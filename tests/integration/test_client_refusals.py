@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -40,10 +41,11 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("fault", REFUSED)
 async def test_what_is_not_valid_is_refused_before_anything_is_sent(
-    fresh: Settings, fault: str
+    journal: Settings, fault: str
 ) -> None:
     events, path = REFUSED[fault]
-    async with connected(fresh) as log:  # nobody is there to decide anything
+    nobody = replace(journal, kafka="127.0.0.1:1", redis="redis://127.0.0.1:1")
+    async with connected(nobody) as log:
         with pytest.raises(AppendRejected) as refused:
             await log.session("s").append(events)
         assert refused.value.path == path

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
@@ -82,17 +83,17 @@ async def caught_up(log: Log) -> object:
     ],
 )
 async def test_a_server_that_is_away_is_named_within_the_timeout(
-    fresh: Settings, server: str, named: str, call: Callable[[Log], Awaitable[object]]
+    journal: Settings, server: str, named: str, call: Callable[[Log], Awaitable[object]]
 ) -> None:
-    async with connected(without(fresh, server)) as log:
+    async with connected(without(journal, server)) as log:
         with within_the_timeout(), pytest.raises(Unavailable) as away:
             await call(log)
         assert away.value.server == named
         assert unsettled(log) == []
 
 
-async def test_an_append_needs_no_postgres_of_the_client(fresh: Settings) -> None:
-    async with roles(fresh, sequencer), connected(without(fresh, "postgres")) as log:
+async def test_an_append_needs_no_postgres_of_the_client(journal: Settings) -> None:
+    async with connected(without(journal, "postgres")) as log:
         assert (await log.session("s").append(message("a"))).first_version == 2
 
 
@@ -111,7 +112,7 @@ async def test_nobody_who_sequences_is_no_failure_but_unknown(fresh: Settings) -
 @asynccontextmanager
 async def topics(settings: Settings, **partitions: int) -> AsyncGenerator[Settings]:
     """Make topics by hand, under a prefix of their own."""
-    other = replace(settings, topic_prefix=f"by-hand.{settings.topic_prefix}")
+    other = replace(settings, topic_prefix=f"by-hand-{uuid4().hex[:8]}.")
     admin = AIOKafkaAdminClient(**client_options(settings))
     await admin.start()
     try:
@@ -123,16 +124,16 @@ async def topics(settings: Settings, **partitions: int) -> AsyncGenerator[Settin
         await admin.close()
 
 
-async def test_topics_that_do_not_exist_say_what_to_do(fresh: Settings) -> None:
-    async with topics(fresh) as other, connected(other) as log:
+async def test_topics_that_do_not_exist_say_what_to_do(journal: Settings) -> None:
+    async with topics(journal) as other, connected(other) as log:
         with within_the_timeout(), pytest.raises(Unavailable, match="agentjournal init"):
             await append(log)
         with within_the_timeout(), pytest.raises(Unavailable, match="Kafka"):
             await load(log)
 
 
-async def test_a_topic_with_another_number_of_partitions_is_not_ours(fresh: Settings) -> None:
-    async with topics(fresh, appends=3, events=3) as other, connected(other) as log:
+async def test_a_topic_with_another_number_of_partitions_is_not_ours(journal: Settings) -> None:
+    async with topics(journal, appends=3, events=3) as other, connected(other) as log:
         with (
             within_the_timeout(),
             pytest.raises(IntegrityError, match="3 partitions, the rules have 8"),
@@ -143,9 +144,9 @@ async def test_a_topic_with_another_number_of_partitions_is_not_ours(fresh: Sett
         assert unsettled(log) == []
 
 
-async def test_tables_that_do_not_exist_say_what_to_do(fresh: Settings) -> None:
-    bare = await new_database(fresh)
-    empty = replace(fresh, postgres=bare.postgres)
+async def test_tables_that_do_not_exist_say_what_to_do(journal: Settings) -> None:
+    bare = await new_database(journal)
+    empty = replace(journal, postgres=bare.postgres)
     async with connected(empty) as log:
         with within_the_timeout(), pytest.raises(Unavailable, match="agentjournal init"):
             await load(log)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -16,10 +16,19 @@ from agentjournal.ids import Partition
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
 from consumers.kafka_events import KafkaEvents
-from tests.servers import connected, eventually, roles, sequencer
+from local.stack import Stack
+from tests.servers import connected, eventually, fresh_settings, roles_in_a_process
 from tests.support import Stream, message, request, said, session_in
 
 pytestmark = pytest.mark.stack
+
+
+@pytest.fixture(scope="module")
+def quiet(stack: Stack) -> Generator[Settings]:
+    """A log with little in it, for whoever reads all of it."""
+    settings = asyncio.run(fresh_settings(stack.settings))
+    with roles_in_a_process(settings, "sequencer"):
+        yield settings
 
 
 class Subscriber:
@@ -74,8 +83,8 @@ async def left(events: AsyncIterator[Recorded]) -> None:
     await closing.aclose()
 
 
-async def test_every_event_comes_in_the_order_of_its_stream(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_every_event_comes_in_the_order_of_its_stream(quiet: Settings) -> None:
+    async with connected(quiet) as log:
         for number in range(5):
             for session in ("s", "t"):
                 await log.session(session).append(message(f"{session}{number}"))
@@ -89,8 +98,8 @@ async def test_every_event_comes_in_the_order_of_its_stream(journal: Settings) -
         assert texts(events) == [f"{session}{n}" for n in range(5)]
 
 
-async def test_what_happens_later_comes_too(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_what_happens_later_comes_too(quiet: Settings) -> None:
+    async with connected(quiet) as log:
         subscriber = Subscriber(log, group(), tenants=[log.settings.tenant])
         await log.session("s").append(message("a"))
         assert texts(await subscriber.has(2)) == ["a"]
@@ -99,8 +108,8 @@ async def test_what_happens_later_comes_too(journal: Settings) -> None:
         await subscriber.leave()
 
 
-async def test_types_and_tenants_choose_what_comes(journal: Settings) -> None:
-    async with connected(journal) as log, connected(journal) as other:
+async def test_types_and_tenants_choose_what_comes(quiet: Settings) -> None:
+    async with connected(quiet) as log, connected(quiet) as other:
         await log.session("s").append([message("mine"), NoteSet(key="k", value=1)])
         await other.session("s").append(message("not mine"))
         await log.session("s").append(message("too"))
@@ -113,9 +122,9 @@ async def test_types_and_tenants_choose_what_comes(journal: Settings) -> None:
     assert {e.stream for e in found} == {f"session/{log.settings.tenant}/s"}
 
 
-async def test_a_group_goes_on_behind_what_it_has_handled(journal: Settings) -> None:
+async def test_a_group_goes_on_behind_what_it_has_handled(quiet: Settings) -> None:
     name = group()
-    async with connected(journal) as log:
+    async with connected(quiet) as log:
         session = log.session("s")
         for number in range(6):
             await session.append(message(str(number)))
@@ -128,8 +137,8 @@ async def test_a_group_goes_on_behind_what_it_has_handled(journal: Settings) -> 
         await left(events)
 
 
-async def test_another_group_starts_where_it_is_told_to(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_another_group_starts_where_it_is_told_to(quiet: Settings) -> None:
+    async with connected(quiet) as log:
         session = log.session("s")
         await session.append(message("old"))
         tenants = [log.settings.tenant]
@@ -144,10 +153,10 @@ async def test_another_group_starts_where_it_is_told_to(journal: Settings) -> No
         await late.leave()
 
 
-async def test_members_that_come_and_go_miss_nothing(journal: Settings) -> None:
+async def test_members_that_come_and_go_miss_nothing(quiet: Settings) -> None:
     """And what others handled meanwhile is no gap for a member that gets a partition back."""
     name = group()
-    async with connected(journal) as log:
+    async with connected(quiet) as log:
         sessions = [log.session(f"s-{n}") for n in range(24)]
         wanted: set[tuple[str, int]] = set()
 
@@ -196,33 +205,35 @@ async def test_repeats_in_the_log_come_once_and_a_fork_stops_the_subscriber(
             await taken(reading, 1)
 
 
-async def test_the_committed_place_is_the_next_to_handle(journal: Settings) -> None:
+async def test_the_committed_place_is_the_next_to_handle(quiet: Settings) -> None:
     name = group()
-    async with connected(journal) as log:
+    async with connected(quiet) as log:
         receipt = await log.session("s").append([message("a"), message("b")])
         events = log.subscribe(group=name, tenants=[log.settings.tenant])
         found = await taken(events, 3)
         await left(events)
-    consumer = AIOKafkaConsumer(**client_options(journal), group_id=name, enable_auto_commit=False)
+    consumer = AIOKafkaConsumer(**client_options(quiet), group_id=name, enable_auto_commit=False)
     await consumer.start()
     try:
-        place = await consumer.committed(TopicPartition(journal.events, receipt.partition))
+        place = await consumer.committed(TopicPartition(quiet.events, receipt.partition))
     finally:
         await consumer.stop()
     assert place == found[-1].position
 
 
 @pytest.mark.parametrize("prefix", [None, "nothing."])
-async def test_without_a_broker_or_a_topic_it_says_so(fresh: Settings, prefix: str | None) -> None:
-    away = replace(fresh, topic_prefix=prefix) if prefix else replace(fresh, kafka="127.0.0.1:1")
+async def test_without_a_broker_or_a_topic_it_says_so(quiet: Settings, prefix: str | None) -> None:
+    away = replace(quiet, topic_prefix=prefix) if prefix else replace(quiet, kafka="127.0.0.1:1")
     async with connected(away) as log:
         with pytest.raises(Unavailable):
             await taken(log.subscribe(group=group()), 1)
 
 
-async def test_the_start_of_a_session_comes_like_any_event(fresh: Settings) -> None:
-    async with roles(fresh, sequencer), connected(fresh) as log:
+async def test_the_start_of_a_session_comes_like_any_event(quiet: Settings) -> None:
+    async with connected(quiet) as log:
         await log.session("s", user="u-7").append(message("a"))
-        found = await taken(log.subscribe(group=group()), 2)
+        events = log.subscribe(group=group(), tenants=[log.settings.tenant])
+        found = await taken(events, 2)
+        await left(events)
         assert (found[0].type, found[0].start) == (SessionStarted.type, True)
         assert found[0].data["user"] == "u-7"
