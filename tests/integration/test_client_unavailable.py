@@ -152,4 +152,4 @@ async def test_tables_that_do_not_exist_say_what_to_do(journal: Settings) -> Non
             await load(log)
         await migrate(empty)
         with pytest.raises(SessionNotFound):
-            await load(log)
+            await log.session("s").load(fresh=False)
