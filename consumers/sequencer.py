@@ -103,7 +103,7 @@ class Sequencer:
             try:
                 await self._turn()
             except (OutageError, EmissionUnknownError, OwnershipLostError) as trouble:
-                await self._start_over(trouble)
+                await self._start_over(trouble, stop)
         try:
             await self._finish()
         except (OutageError, EmissionUnknownError, OwnershipLostError) as trouble:
@@ -243,7 +243,7 @@ class Sequencer:
         await self._ports.membership.leave()
         self._owned.clear()
 
-    async def _start_over(self, trouble: Exception) -> None:
+    async def _start_over(self, trouble: Exception, stop: asyncio.Event) -> None:
         """Drop what is not acknowledged; the next turns take the partitions anew."""
         _LOG.warning("starting_over", reason=str(trouble), kind=type(trouble).__name__)
         self.ready.clear()
@@ -255,7 +255,7 @@ class Sequencer:
                 await asyncio.gather(task, return_exceptions=True)
         self._emitting = self._saving = None
         self._last_heartbeat = 0.0
-        while True:
+        while not stop.is_set():
             await asyncio.sleep(self._options.outage_pause_s)
             try:
                 await self._ports.events.renew_producer()
