@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Generator
 
 import hypothesis
@@ -13,7 +14,10 @@ from local.stack import Stack, running
 from tests.servers import fresh_settings, roles_in_a_process
 
 # How long an example takes depends on what else the machine does.
-hypothesis.settings.register_profile("any machine", deadline=None)
+# Every run tries other examples; EXAMPLES=2000 looks longer at once.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "50"))
+)
 hypothesis.settings.load_profile("any machine")
 
 

@@ -42,11 +42,11 @@ def test_every_id_comes_back_as_it_was(kind: str, tenant: str, name: str) -> Non
     assert parse_stream(stream) == (kind, tenant, name)
 
 
-@pytest.mark.parametrize("code", CONTROL)
-def test_control_characters_are_refused_in_both_parts(code: int) -> None:
-    text = f"a{chr(code)}b"
-    assert refusal("session", text, "s") == ("tenant", f"{text!r} holds control characters")
-    assert refusal("session", "t", text) == ("id", f"{text!r} holds control characters")
+def test_control_characters_are_refused_in_both_parts() -> None:
+    for code in CONTROL:
+        text = f"a{chr(code)}b"
+        assert refusal("session", text, "s") == ("tenant", f"{text!r} holds control characters")
+        assert refusal("session", "t", text) == ("id", f"{text!r} holds control characters")
 
 
 @pytest.mark.parametrize("code", [0x20, 0x7E, 0xA0, 0xAD, 0x2028, 0xFFFF, 0x10FFFF])

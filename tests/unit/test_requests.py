@@ -143,35 +143,35 @@ NO_TEXT: list[Any] = [None, True, 1, 1.5, ["a"], {"a": "b"}]
 NO_NUMBER: list[Any] = [None, True, False, "1", 1.0, 1.5, [1], {}, 2**64]
 
 
-@pytest.mark.parametrize("value", NO_TEXT)
 @pytest.mark.parametrize("name", TEXTS)
-def test_what_must_be_text_is_nothing_else(name: str, value: Any) -> None:
-    assert refused(header(**{name: value})) == (f"header.{name}", "is not text")
+def test_what_must_be_text_is_nothing_else(name: str) -> None:
+    for value in NO_TEXT:
+        assert refused(header(**{name: value})) == (f"header.{name}", "is not text")
 
 
-@pytest.mark.parametrize("value", NO_TEXT)
 @pytest.mark.parametrize("name", EVENT_TEXTS)
-def test_what_must_be_text_in_an_event_is_nothing_else(name: str, value: Any) -> None:
-    found = refused(header(events=one(**{name: value})))
-    assert found == (f"header.events[0].{name}", "is not text")
+def test_what_must_be_text_in_an_event_is_nothing_else(name: str) -> None:
+    for value in NO_TEXT:
+        found = refused(header(events=one(**{name: value})))
+        assert found == (f"header.events[0].{name}", "is not text")
 
 
 def number_beyond(written: dict[str, Any]) -> bytes:
     return orjson.dumps(written).replace(b'"2**64"', b"18446744073709551616")
 
 
-@pytest.mark.parametrize("value", NO_NUMBER)
 @pytest.mark.parametrize("name", NUMBERS)
-def test_what_must_be_a_whole_number_is_nothing_else(name: str, value: Any) -> None:
-    line = number_beyond(header(**{name: "2**64" if value == 2**64 else value}))
-    assert refusal(line + b"\n{}") == (f"header.{name}", "is not a whole number")
+def test_what_must_be_a_whole_number_is_nothing_else(name: str) -> None:
+    for value in NO_NUMBER:
+        line = number_beyond(header(**{name: "2**64" if value == 2**64 else value}))
+        assert refusal(line + b"\n{}") == (f"header.{name}", "is not a whole number")
 
 
-@pytest.mark.parametrize("value", NO_NUMBER)
 @pytest.mark.parametrize("name", EVENT_NUMBERS)
-def test_what_must_be_a_whole_number_in_an_event_is_nothing_else(name: str, value: Any) -> None:
-    line = number_beyond(header(events=one(**{name: "2**64" if value == 2**64 else value})))
-    assert refusal(line + b"\n{}") == (f"header.events[0].{name}", "is not a whole number")
+def test_what_must_be_a_whole_number_in_an_event_is_nothing_else(name: str) -> None:
+    for value in NO_NUMBER:
+        line = number_beyond(header(events=one(**{name: "2**64" if value == 2**64 else value})))
+        assert refusal(line + b"\n{}") == (f"header.events[0].{name}", "is not a whole number")
 
 
 @pytest.mark.parametrize("value", [-1, 2**53 + 1, 2**63 - 1])
