@@ -42,6 +42,8 @@ async def abandon_producer(producer: AIOKafkaProducer) -> None:
     """
     internals: Any = producer
     internals._closed = True  # noqa: SLF001 - there is no public way that does not flush
+    # The sender would wait for an update of metadata, which stop with the client.
+    internals.client._maybe_wait_metadata = _no_update  # noqa: SLF001
     with suppress(Exception):
         await producer.client.close()
     with suppress(Exception):
@@ -50,6 +52,10 @@ async def abandon_producer(producer: AIOKafkaProducer) -> None:
         await producer.client.close()  # the sender may have connected anew meanwhile
     with suppress(Exception):
         _fail_batches(internals._message_accumulator)  # noqa: SLF001
+
+
+async def _no_update() -> None:
+    pass
 
 
 def _fail_batches(accumulator: Any) -> None:

@@ -29,7 +29,7 @@ async def test_closing_with_appends_on_their_way_ends_them_all_at_once(
         appends = [asyncio.create_task(s.append(message("x" * 20_000))) for s in sessions]
         handed_over = asyncio.create_task(sessions[1].enqueue(message("y")))
         await eventually(lambda: unsettled(log))
-    closed_at = time.monotonic()
+        closed_at = time.monotonic()
     async with asyncio.timeout(5):
         ended = await asyncio.gather(*appends, return_exceptions=True)
         await asyncio.wait([handed_over])
