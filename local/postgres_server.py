@@ -153,13 +153,14 @@ def drop_stale_pid_file(folder: Path) -> None:
     """Remove a postmaster.pid whose pid is some other program's now.
 
     Postgres removes one whose process is gone, but takes any living process of the same user for
-    itself and refuses to start: for ever, once a pid was given anew after a reboot.
+    itself and refuses to start: for ever, once a pid was given anew after a reboot. A process
+    that shows no command line is just starting or ending: nothing is known of it yet.
     """
     pid_file = folder / "postmaster.pid"
     try:
         pid = int(pid_file.read_text(encoding="utf-8").split("\n", 1)[0])
-        is_ours = str(folder) in psutil.Process(pid).cmdline()
+        command = psutil.Process(pid).cmdline()
     except (OSError, ValueError, psutil.Error):
         return
-    if not is_ours:
+    if command and str(folder) not in command:
         pid_file.unlink(missing_ok=True)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from local.postgres_server import drop_stale_pid_file
@@ -25,6 +26,16 @@ def test_the_pid_file_of_a_server_of_this_folder_is_kept(tmp_path: Path) -> None
         (tmp_path / "postmaster.pid").write_text(f"{server.pid}\n{tmp_path}\n")
         drop_stale_pid_file(tmp_path)
         server.kill()
+    assert (tmp_path / "postmaster.pid").exists()
+
+
+def test_the_pid_file_of_a_process_that_shows_no_command_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is between fork and exec looks like this, for too short a time to meet it on purpose.
+    monkeypatch.setattr(psutil.Process, "cmdline", lambda _process: [])
+    (tmp_path / "postmaster.pid").write_text(f"{os.getpid()}\n{tmp_path}\n")
+    drop_stale_pid_file(tmp_path)
     assert (tmp_path / "postmaster.pid").exists()
 
 
