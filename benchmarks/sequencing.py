@@ -12,12 +12,11 @@ from agentjournal.ids import stream_id
 from agentjournal.partitions import partition_of
 from agentjournal.settings import Settings
 from benchmarks.harness import role_process
-from benchmarks.load import Counter, batches_of, fill, requests
+from benchmarks.load import SESSIONS, Counter, batches_of, fill, requests
 from benchmarks.relay import make_topic, relay_seconds
 from consumers.roles import run_sequencer
-from consumers.sequencer import SequencerOptions
 
-SINGLES, BATCHES, EVENTS_A_BATCH = 30_000, 3_000, 20
+SINGLES, BATCHES, EVENTS_A_BATCH = 60_000, 5_000, 20
 RECOVERED = 100_000
 
 Figures = Mapping[str, tuple[float, str]]
@@ -77,26 +76,22 @@ async def long_session(settings: Settings) -> Figures:
 
 
 async def recover(settings: Settings) -> Figures:
-    """Take over after a crash, 100,000 events beyond the checkpoint, until all are met again."""
-    records = requests(RECOVERED // EVENTS_A_BATCH, EVENTS_A_BATCH)
-    await fill(settings, settings.appends, records)
+    """Take over after a crash, 100,000 events beyond the checkpoint, until new appends are in."""
+    await fill(settings, settings.appends, requests(RECOVERED // EVENTS_A_BATCH, EVENTS_A_BATCH))
     async with Counter(settings, settings.events) as counter:
         async with role_process(settings, "sequencer", arguments=NEVER_SAVES) as crashed:
             await counter.reached(RECOVERED)
             os.kill(crashed, signal.SIGKILL)
-        stop, met = asyncio.Event(), asyncio.Event()
-        options = SequencerOptions(
-            save_every_s=1e9, save_every_appends=RECOVERED // EVENTS_A_BATCH - 1
-        )
+        new = requests(SESSIONS, 1)
+        await fill(settings, settings.appends, new)
+        stop = asyncio.Event()
         began = time.perf_counter()
-        task = asyncio.create_task(
-            run_sequencer(settings, stop, options=options, fault=lambda p: _saved(p, met))
-        )
-        await met.wait()
+        task = asyncio.create_task(run_sequencer(settings, stop))
+        await counter.reached(RECOVERED + SESSIONS, by=task)
         took = time.perf_counter() - began
         stop.set()
         await task
-        if await counter.count() != RECOVERED:
+        if await counter.count() != RECOVERED + SESSIONS:
             raise RuntimeError("recovery wrote something that the log had already")
     return {"recover.100k": (took, "s")}
 
@@ -112,8 +107,3 @@ NEVER_SAVES = (
         "options=SequencerOptions(save_every_s=1e9, save_every_appends=10**9)))"
     ),
 )
-
-
-def _saved(point: str, met: asyncio.Event) -> None:
-    if point == "saved":
-        met.set()

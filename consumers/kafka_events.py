@@ -81,8 +81,8 @@ class KafkaEvents:
         record = await record_at(self._consumer, self._tp(partition), position)
         return None if record is None else _as_stored(record)
 
-    async def read(self, partition: Partition, span: Bounds) -> AsyncIterator[Stored]:
-        """Yield the records from `span.start` to before `span.end`."""
+    async def read(self, partition: Partition, span: Bounds) -> AsyncIterator[Sequence[Stored]]:
+        """Yield the records from `span.start` to before `span.end`, some at a time."""
         if span.start >= span.end:
             return
         tp = self._tp(partition)
@@ -91,13 +91,11 @@ class KafkaEvents:
         position = span.start
         while position < span.end:
             try:
-                polled = await self._consumer.getmany(tp, timeout_ms=1_000, max_records=5_000)
+                polled = await self._consumer.getmany(tp, timeout_ms=1_000, max_records=500)
             except KafkaError as error:
                 raise OutageError(f"Kafka: {error!r}") from error
-            for record in polled.get(tp, ()):
-                if record.offset >= span.end:
-                    return
-                yield _as_stored(record)
+            stored = map(_as_stored, polled.get(tp, ()))
+            yield [each for each in stored if each.position < span.end]
             position = Position(await self._consumer.position(tp))
 
     async def write(

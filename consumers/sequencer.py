@@ -52,6 +52,7 @@ class SequencerOptions:
     save_every_s: float = 1.0
     save_every_appends: int = 5_000
     most_heads: int = 20_000  # in memory, over all partitions of this process
+    fold_again: int = 500  # records at the end of a partition's log, when it is taken over
     poll_s: float = 0.1
     heartbeat_s: float = 1.0
     outage_pause_s: float = 0.5
@@ -219,6 +220,7 @@ class Sequencer:
             rules=self._rules,
             logs=logs,
             heads=self._ports.heads,
+            fold_again=self._options.fold_again,
         )
         self._fault("taken")
 

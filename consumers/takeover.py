@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 
 import structlog
 
 from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position, StreamId
+from streams.decide import stream_of_key
 from streams.head import Head
 from streams.partition_fold import (
     PartitionFold,
@@ -22,7 +24,7 @@ from streams.rebuild import Rebuild
 from streams.rules import Rules
 
 _LOG = structlog.get_logger()
-_HEADS_PER_SAVE = 2_000
+_HEADS_AT_ONCE = 2_000
 _REBUILDING = b"rebuilding"  # in place of a digest: the saved heads are not all there yet
 
 
@@ -64,8 +66,12 @@ async def take_over(
     rules: Rules,
     logs: tuple[AppendsLog, EventsLog],
     heads: Heads,
+    fold_again: int,
 ) -> Owned:
-    """Return the partition, ready to fold from its checkpoint on.
+    """Return the partition, ready to fold what the canonical log does not hold yet.
+
+    The last `fold_again` records are met again: their requests are folded once more, since the
+    answers may have been lost with the old owner, and it shows that this fold decides as that did.
 
     Raises OwnershipLostError when another took it meanwhile, IntegrityError when the logs do not
     hold what the checkpoint was saved over, so that nothing is ever skipped.
@@ -84,17 +90,40 @@ async def take_over(
         await _check_appends(appends, checkpoint)
     if start_is_gone or not await _fits(events, checkpoint):
         checkpoint = await _rebuilt(checkpoint, appends, events, heads)
+    return await _with_tail(checkpoint, rules, events, heads, fold_again)
+
+
+async def _with_tail(
+    checkpoint: Checkpoint, rules: Rules, events: EventsLog, heads: Heads, fold_again: int
+) -> Owned:
+    """Bring the saved heads to what the log holds, but for its end, which is to be met again."""
+    partition = checkpoint.partition
+    rebuild = Rebuild(partition, checkpoint.output.next, checkpoint.input.next)
+    saved: dict[StreamId, Head | None] = {}
+    end: deque[Stored] = deque()
     bounds = await events.bounds(partition)
-    stored = [s async for s in events.read(partition, Bounds(checkpoint.output.next, bounds.end))]
-    tail = list(first_occurrences(stored, (checkpoint.input.next - 1, 2**31)))
+    async for some in events.read(partition, Bounds(checkpoint.output.next, bounds.end)):
+        end.extend(some)
+        known = [end.popleft() for _ in range(len(end) - fold_again)]
+        streams = {stream_of_key(key) for key in {each.key for each in known}}
+        if missing := [s for s in streams if s is not None and s not in saved]:
+            loaded = await heads.load(checkpoint, sorted(missing))
+            saved |= loaded
+            rebuild.put(loaded)
+        for each in known:
+            rebuild.add(each)
+    tail = [*rebuild.tail, *first_occurrences(end, rebuild.order)]
+    fold = PartitionFold(rules, partition, rebuild.next_input, tail)
+    fold.put(saved | rebuild.heads)
     _LOG.info(
         "partition_taken",
         partition=partition,
         epoch=checkpoint.epoch,
-        next_input=checkpoint.input.next,
+        next_input=rebuild.next_input,
+        records_known=rebuild.next_output - checkpoint.output.next,
         to_meet_again=len(tail),
     )
-    return Owned(checkpoint, PartitionFold(rules, partition, checkpoint.input.next, tail))
+    return Owned(checkpoint, fold, {stream: rebuild.heads[stream] for stream in rebuild.changed})
 
 
 async def _check_appends(appends: AppendsLog, checkpoint: Checkpoint) -> None:
@@ -141,8 +170,9 @@ async def _rebuilt(
         )
     _LOG.warning("heads_rebuilt_from_log", partition=partition, records=bounds.end)
     rebuild = Rebuild(partition, bounds.start)
-    async for stored in events.read(partition, bounds):
-        rebuild.add(stored)
+    async for some in events.read(partition, bounds):
+        for stored in some:
+            rebuild.add(stored)
     await heads.drop(checkpoint, _REBUILDING)
     last = await appends.read_one(partition, Position(rebuild.next_input - 1))
     after = checkpoint._replace(
@@ -156,7 +186,7 @@ async def _rebuilt(
     found = list(rebuild.heads.items())
     # The checkpoint moves with the last heads only: a crash in between begins again.
     start = checkpoint._replace(output=Place(Position(0), _REBUILDING))
-    for at in range(0, len(found), _HEADS_PER_SAVE):
-        await heads.save([(start, dict(found[at : at + _HEADS_PER_SAVE]))])
+    for at in range(0, len(found), _HEADS_AT_ONCE):
+        await heads.save([(start, dict(found[at : at + _HEADS_AT_ONCE]))])
     await heads.save([(after, {})])
     return after

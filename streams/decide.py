@@ -131,23 +131,20 @@ def _formed(rules: Rules, kind: str, request: Request) -> list[dict[str, Any]]:
     if request.dataencoding != "json":
         reason = f"rules {rules.number} know json only"
         raise _Refused(Refusal("rejected", "dataencoding", reason))
-    parsed: list[dict[str, Any]] = []
-    if request.start is not None:
-        if request.start.type != "session.started":
+    events = request.events
+    if (start := request.start) is not None:
+        if start.type != "session.started":
             raise _Refused(Refusal("rejected", "start.type", "is not session.started"))
-        parsed.append(_formed_event(rules, kind, "start", request.start))
-    parsed.extend(
-        _formed_event(rules, kind, f"events[{index}]", event)
-        for index, event in enumerate(request.events)
-    )
-    return parsed
-
-
-def _formed_event(rules: Rules, kind: str, place: str, event: NewEvent) -> dict[str, Any]:
-    parsed, fault = rules.check(kind, event.type, event.schemaversion, event.data)
-    if fault is not None:
-        path, reason = fault
-        raise _Refused(Refusal("rejected", f"{place}.{path}", reason))
+        events = (start, *events)
+    parsed: list[dict[str, Any]] = []
+    for event in events:
+        body, fault = rules.check(kind, event.type, event.schemaversion, event.data)
+        if fault is not None:
+            index = len(parsed) - (start is not None)
+            place = "start" if index < 0 else f"events[{index}]"
+            path, reason = fault
+            raise _Refused(Refusal("rejected", f"{place}.{path}", reason))
+        parsed.append(body)
     return parsed
 
 
@@ -160,17 +157,17 @@ def _folded(
     head: Head,
 ) -> Outcome:
     request, parsed = formed
-    digest, append_digest = content_digest(request.events), id_digest(request.append_id)
+    events = request.events
+    digest, append_digest = content_digest(events), id_digest(request.append_id)
     if (seen := find_append(head, append_digest)) is not None:
         if seen.digest != digest:
             raise _Refused(Refusal("id_reused"))
-        receipt = _receipt(stream, partition, request, seen, duplicate=True)
-        return _accepted(stream, head, (), request, receipt)
+        return _accepted((stream, partition), head, (), request, seen, duplicate=True)
     _check_head(head, request, parsed)
     batch, bodies = _with_start(head, request, parsed)
-    first = Version(head.version + 1 + len(batch) - len(request.events))
-    seen = Seen(digest, first, len(request.events), given.position)
-    records, digest_after = _recorded(rules, stream, given, (request, batch), head)
+    version = Version(head.version + len(batch))
+    seen = Seen(digest, Version(version + 1 - len(events)), len(events), given.position)
+    records, last_hash = _recorded(rules, stream, given, (request, batch), head)
     status, user, data_bytes, tokens = head.status, head.user, head.data_bytes, head.tokens
     for event, body in zip(batch, bodies, strict=True):
         if event.type.startswith("session."):
@@ -178,21 +175,20 @@ def _folded(
             user = user_after(user, event.type, body)
         data_bytes += len(event.data)
         tokens += event.tokens or 0
-    after = Head(
-        version=Version(head.version + len(batch)),
-        hash=digest_after,
-        status=status,
-        user=user,
-        last_activity_ms=given.timestamp_ms,
-        data_bytes=data_bytes,
-        tokens=tokens,
-        lease_fence=head.lease_fence,
-        lease_until_ms=head.lease_until_ms,
-        lease_holder=head.lease_holder,
-        appends=remember_append(head.appends, append_digest, seen),
+    after = Head(  # in the order of its fields: by name takes half as long again
+        version,
+        last_hash,
+        status,
+        user,
+        given.timestamp_ms,
+        data_bytes,
+        tokens,
+        head.lease_fence,
+        head.lease_until_ms,
+        head.lease_holder,
+        remember_append(head.appends, append_digest, seen),
     )
-    receipt = _receipt(stream, partition, request, seen, duplicate=False)
-    return _accepted(stream, after, records, request, receipt)
+    return _accepted((stream, partition), after, records, request, seen, duplicate=False)
 
 
 def _check_head(head: Head, request: Request, parsed: list[dict[str, Any]]) -> None:
@@ -285,19 +281,22 @@ _REST_NAMES = NewEvent._fields[_REST:]
 _NOTHING = (None,) * len(_REST_NAMES)
 
 
-def _receipt(
-    stream: StreamId, partition: Partition, request: Request, seen: Seen, *, duplicate: bool
-) -> Receipt:
-    last = Version(seen.first_version + seen.size - 1)
-    return Receipt(
-        stream, partition, seen.position, seen.first_version, last, duplicate, request.append_id
-    )
-
-
 def _accepted(
-    stream: StreamId, head: Head, records: Sequence[bytes], request: Request, receipt: Receipt
+    where: tuple[StreamId, Partition],
+    head: Head,
+    records: Sequence[bytes],
+    request: Request,
+    seen: Seen,
+    *,
+    duplicate: bool,
 ) -> Outcome:
-    answer = Answer(stream, request.append_id, request.attempt, receipt)
+    stream, partition = where
+    _, first, size, position = seen
+    append_id = request.append_id
+    receipt = Receipt(
+        stream, partition, position, first, Version(first + size - 1), duplicate, append_id
+    )
+    answer = Answer(stream, append_id, request.attempt, receipt)
     return Outcome(stream, head, records, request.reply_to, answer, None)
 
 

@@ -16,7 +16,7 @@ from agentjournal.envelope import record_order
 from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position, StreamId
 from agentjournal.receipts import Answer, Refusal
-from streams.decide import Input, Outcome, decide, stream_of_key
+from streams.decide import Input, decide, stream_of_key
 from streams.head import Head
 from streams.rules import Rules
 
@@ -87,21 +87,23 @@ class PartitionFold:
     def _fold_one(self, given: Input, step: Step) -> None:
         stream = stream_of_key(given.key)
         head = self.heads[stream] if stream is not None else None
-        outcome = decide(self.rules, self.partition, given, head)
-        self._emit(given, outcome, step)
-        if outcome.records and outcome.stream is not None and outcome.head is not None:
-            self.heads[outcome.stream] = step.heads[outcome.stream] = outcome.head
-        if outcome.dead is not None:
-            step.dead.append((given, outcome.dead))
-        if outcome.answer is not None and outcome.reply_to is not None:
-            step.answers.append((outcome.reply_to, outcome.answer))
+        _, after, records, reply_to, answer, dead = decide(self.rules, self.partition, given, head)
+        if self._tail:
+            records = self._meet(given, records, step)
+        for record in records:
+            step.records.append((given.key or b"", record))
+        if stream is not None and after is not None and after is not head:
+            self.heads[stream] = step.heads[stream] = after
+        if dead is not None:
+            step.dead.append((given, dead))
+        if answer is not None and reply_to is not None:
+            step.answers.append((reply_to, answer))
         self.next_input = Position(given.position + 1)
 
-    def _emit(self, given: Input, outcome: Outcome, step: Step) -> None:
-        for record in outcome.records:
-            if not self._tail:
-                step.records.append((given.key or b"", record))
-                continue
+    def _meet(self, given: Input, records: Sequence[bytes], step: Step) -> Sequence[bytes]:
+        """Tick off what the log holds already; return the records that it does not hold."""
+        known = min(len(records), len(self._tail))
+        for record in records[:known]:
             met = self._tail.popleft()
             if met.record != record:
                 raise IntegrityError(
@@ -114,6 +116,7 @@ class PartitionFold:
                 f"partition {self.partition}, events position {self._tail[0].position}: the log "
                 f"holds a record that the request at {given.position} does not give"
             )
+        return records[known:]
 
 
 def input_digest(given: Input) -> bytes:

@@ -20,6 +20,7 @@ from agentjournal.ids import Milliseconds, Partition, Position, StreamId, Versio
 NO_HASH = "0" * 64  # prevhash of a stream's first event
 
 _DATA = b',"data":'
+_INDEX, _INPUT = b',"index":', b',"inputposition":"'
 _PREVHASH = b',"prevhash":"'
 _HASH = b',"hash":"'
 _HASH_SIZE = len(_HASH) + 64 + len(b'"}')
@@ -90,25 +91,14 @@ def parse_record(
 
     Raises IntegrityError when the record is not one of ours or its hash is not that of its bytes.
     """
-    # An unescaped quote inside a JSON string cannot occur, so the first `,"data":` is the key.
-    cut = record.find(_DATA)
-    sealed = record.startswith(_HASH, -_HASH_SIZE) and record.endswith(b'"}')
-    if cut < 0 or not sealed:
-        raise IntegrityError(f"partition {partition}, position {position}: not a record of ours")
+    a, data, prevhash, found = unseal(record, partition, position)
     try:
-        a = orjson.loads(record[:cut] + b"}")
-        found = record[-66:-2].decode()
-        if hashlib.sha256(record[:-_HASH_SIZE]).hexdigest() != found:
-            raise IntegrityError(
-                f"{a['subject']} version {a['version']} (partition {partition}, position "
-                f"{position}): the hash is not that of the record's bytes"
-            )
         get = a.get
         return Recorded(
             stream=a["subject"],
             version=Version(int(a["version"])),
             type=a["type"],
-            raw_data=record[cut + len(_DATA) : -_TAIL_SIZE],
+            raw_data=data,
             id=a["id"],
             source=a["source"],
             schema_version=a["schemaversion"],
@@ -119,7 +109,7 @@ def parse_record(
             input_position=Position(int(a["inputposition"])),
             recorded_at=a["recordedat"],
             rules=a["rules"],
-            prevhash=record[-_TAIL_SIZE + len(_PREVHASH) : -_HASH_SIZE - 1].decode(),
+            prevhash=prevhash,
             hash=found,
             time=get("time"),
             tokens=get("tokens"),
@@ -138,10 +128,44 @@ def parse_record(
         ) from error
 
 
+def unseal(
+    record: bytes, partition: Partition = Partition(-1), position: Position = Position(-1)
+) -> tuple[dict[str, Any], bytes, str, str]:
+    """Return (attributes, data, prevhash, hash) of a record of the `events` topic.
+
+    Raises IntegrityError when the record is not one of ours or its hash is not that of its bytes.
+    """
+    # An unescaped quote inside a JSON string cannot occur, so the first `,"data":` is the key.
+    cut = record.find(_DATA)
+    if cut < 0 or record[-_HASH_SIZE:-66] != _HASH or record[-2:] != b'"}':
+        raise IntegrityError(f"partition {partition}, position {position}: not a record of ours")
+    try:
+        attributes: dict[str, Any] = orjson.loads(record[:cut] + b"}")
+        found = record[-66:-2].decode()
+        prevhash = record[-_TAIL_SIZE + len(_PREVHASH) : -_HASH_SIZE - 1].decode()
+        if hashlib.sha256(record[:-_HASH_SIZE]).hexdigest() != found:
+            raise IntegrityError(
+                f"{attributes['subject']} version {attributes['version']} (partition {partition}, "
+                f"position {position}): the hash is not that of the record's bytes"
+            )
+    except (KeyError, TypeError, ValueError) as error:
+        raise IntegrityError(
+            f"partition {partition}, position {position}: not a record of ours ({error})"
+        ) from error
+    return attributes, record[cut + len(_DATA) : -_TAIL_SIZE], prevhash, found
+
+
 def record_order(record: bytes) -> tuple[int, int]:
-    """Return (input position, index) of a record without verifying it."""
-    attributes = orjson.loads(record[: record.find(_DATA)] + b"}")
-    return int(attributes["inputposition"]), attributes["index"]
+    """Return (input position, index) of a record without verifying it.
+
+    Raises ValueError when it is not one of ours.
+    """
+    # As with `data`: what is between unescaped quotes and commas is a key.
+    index, position = record.index(_INDEX) + len(_INDEX), record.index(_INPUT) + len(_INPUT)
+    return (
+        int(record[position : record.index(b'"', position)]),
+        int(record[index : record.index(b",", index)]),
+    )
 
 
 @lru_cache(maxsize=1_024)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import orjson
@@ -107,6 +108,14 @@ class _Fields(NamedTuple):
     kinds: dict[str, type]  # bool is not an int here
     required: frozenset[str]
     most: tuple[int, str]  # the largest integer, and the same in words
+    plans: dict[tuple[str | type, ...], _Plan]  # by names and types, in the order they came
+
+
+class _Plan(NamedTuple):
+    """What is left to check of an object whose names and types were found to be right."""
+
+    texts: Callable[[dict[str, Any]], tuple[str, ...]]
+    integers: Callable[[dict[str, Any]], tuple[int, ...]]
 
 
 _HEADER = _Fields(
@@ -126,6 +135,7 @@ _HEADER = _Fields(
     },
     frozenset({"format", "appendid", "attempt", "source", "events"}),
     (2**53, "2**53"),
+    {},
 )
 _EVENT = _Fields(
     {
@@ -141,8 +151,10 @@ _EVENT = _Fields(
     },
     frozenset({"id", "type", "schemaversion", "size"}),
     (2**31 - 1, "2**31 - 1"),  # an integer of a CloudEvent has 32 bits
+    {},
 )
 _MAX_TEXT = 8_192  # characters of every attribute: more than the longest ids take when encoded
+_MAX_PLANS = 1_000
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # what no text of a CloudEvent holds
 
 
@@ -167,18 +179,19 @@ def decode_request(value: bytes) -> Request:
     start, events, used = _cut(header, blobs)
     if used != len(blobs):
         raise RequestError("header.events", "sizes do not add up to the bytes that follow")
-    return Request(
-        append_id=header["appendid"],
-        events=events,
-        source=header["source"],
-        attempt=header["attempt"],
-        expected_version=header.get("expectedversion"),
-        fence=header.get("fence"),
-        reply_to=header.get("replyto"),
-        agent=header.get("agent"),
-        worker=header.get("worker"),
-        start=start,
-        dataencoding=header.get("dataencoding", "json"),
+    get = header.get
+    return Request(  # in the order of its fields: by name takes half as long again
+        header["appendid"],
+        events,
+        header["source"],
+        header["attempt"],
+        get("expectedversion"),
+        get("fence"),
+        get("replyto"),
+        get("agent"),
+        get("worker"),
+        start,
+        get("dataencoding", "json"),
     )
 
 
@@ -219,7 +232,33 @@ def _event(path: str, item: Any, blobs: bytes, at: int) -> tuple[NewEvent, int]:
 
 
 def _check(path: str, item: dict[str, Any], fields: _Fields) -> None:
-    missing = fields.required
+    """Raise RequestError when `item` does not have the fields that it must and may have.
+
+    Clients write few combinations of names and types, and each is looked at in full only once.
+    """
+    plan = fields.plans.get((*item, *map(type, item.values())))
+    if plan is not None:
+        texts, integers = plan.texts(item), plan.integers(item)
+        joined = "".join(texts)
+        if (
+            len(joined) <= _MAX_TEXT
+            and "" not in texts
+            and joined.isascii()
+            and joined.isprintable()
+            and min(integers) >= 0
+            and max(integers) <= fields.most[0]
+        ):
+            return
+    _check_in_full(path, item, fields)
+    if len(fields.plans) < _MAX_PLANS:
+        fields.plans[(*item, *map(type, item.values()))] = _Plan(
+            # Both kinds have two required fields at least, so that the getters give tuples.
+            itemgetter(*(name for name in item if fields.kinds[name] is str)),
+            itemgetter(*(name for name in item if fields.kinds[name] is int)),
+        )
+
+
+def _check_in_full(path: str, item: dict[str, Any], fields: _Fields) -> None:
     for name, value in item.items():
         kind = fields.kinds.get(name)
         if kind is None:
@@ -233,8 +272,8 @@ def _check(path: str, item: dict[str, Any], fields: _Fields) -> None:
                 raise RequestError(f"{path}.{name}", "holds control characters")
         elif isinstance(value, int) and not 0 <= value <= fields.most[0]:
             raise RequestError(f"{path}.{name}", f"is not between 0 and {fields.most[1]}")
-    if not item.keys() >= missing:
-        first = min(missing - item.keys())
+    if not item.keys() >= fields.required:
+        first = min(fields.required - item.keys())
         raise RequestError(f"{path}.{first}", "is missing")
 
 
@@ -252,8 +291,8 @@ def content_digest(events: Sequence[NewEvent]) -> bytes:
     Covers type, schema version and the caller's data; not the time, ids or trace, which a retry
     may make anew.
     """
-    digest = hashlib.sha256()
+    parts: list[bytes] = []
     for event in events:
-        digest.update(b"%s\0%d\0%d\0" % (event.type.encode(), event.schemaversion, len(event.data)))
-        digest.update(event.data)
-    return digest.digest()[:8]
+        data = event.data
+        parts += b"%s\0%d\0%d\0" % (event.type.encode(), event.schemaversion, len(data)), data
+    return hashlib.sha256(b"".join(parts)).digest()[:8]

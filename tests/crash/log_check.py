@@ -25,7 +25,7 @@ async def read_events(settings: Settings) -> Mapping[Partition, Sequence[Stored]
     async with KafkaEvents(settings) as events:
         for partition in map(Partition, range(PARTITIONS)):
             bounds = await events.bounds(partition)
-            stored = [record async for record in events.read(partition, bounds)]
+            stored = [each async for some in events.read(partition, bounds) for each in some]
             found[partition] = list(first_occurrences(stored, (-1, -1)))
     return found
 

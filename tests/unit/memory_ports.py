@@ -109,10 +109,14 @@ class MemoryEvents:
         log = self._world.events[partition]
         return Stored(position, *log[position]) if position < len(log) else None
 
-    async def read(self, partition: Partition, span: Bounds) -> AsyncIterator[Stored]:
-        await self._world.call()
-        for position in range(span.start, span.end):
-            yield Stored(Position(position), *self._world.events[partition][position])
+    async def read(self, partition: Partition, span: Bounds) -> AsyncIterator[Sequence[Stored]]:
+        at = span.start
+        while at < span.end:
+            await self._world.call()
+            end = min(span.end, at + self._world.chance.randrange(1, 8))
+            log = self._world.events[partition]
+            yield [Stored(Position(n), *log[n]) for n in range(at, end)]
+            at = Position(end)
 
     async def write(
         self, records: Mapping[Partition, Sequence[Record]]

@@ -29,7 +29,9 @@ from tests.unit.memory_ports import (
 )
 
 PARTITIONS = [Partition(2), Partition(5)]
-OPTIONS = SequencerOptions(save_every_s=0, most_heads=2, poll_s=0, heartbeat_s=0, outage_pause_s=0)
+OPTIONS = SequencerOptions(
+    save_every_s=0, most_heads=2, fold_again=2, poll_s=0, heartbeat_s=0, outage_pause_s=0
+)
 
 
 @pytest.fixture(autouse=True, scope="module")
