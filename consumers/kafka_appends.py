@@ -31,6 +31,7 @@ class KafkaAppends:
         self._options = client_options(settings)
         self._consumer = self._new_consumer()
         self._single = self._new_consumer(wait_ms=SHORT_WAIT_MS)
+        self._reading = asyncio.Lock()  # it has one assignment at a time
 
     def _new_consumer(self, *, wait_ms: int = 500) -> AIOKafkaConsumer:
         return AIOKafkaConsumer(
@@ -57,7 +58,8 @@ class KafkaAppends:
 
     async def read_one(self, partition: Partition, position: Position) -> Input | None:
         """Return the request at `position`, or None when the log does not hold it any more."""
-        record = await record_at(self._single, self._tp(partition), position)
+        async with self._reading:
+            record = await record_at(self._single, self._tp(partition), position)
         return None if record is None else _as_input(record)
 
     def assign(self, places: Mapping[Partition, Position]) -> None:

@@ -7,7 +7,7 @@ producer can lose the first and have the second accepted, which leaves a hole in
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, Self
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
@@ -43,6 +43,7 @@ class KafkaEvents:
             max_partition_fetch_bytes=4_000_000,
             fetch_max_wait_ms=SHORT_WAIT_MS,
         )
+        self._reading = asyncio.Lock()  # the consumer has one assignment at a time
         self._producer: AIOKafkaProducer | None = None
         self._dead_producer: AIOKafkaProducer | None = None
         self._written = 0
@@ -78,25 +79,27 @@ class KafkaEvents:
 
     async def read_one(self, partition: Partition, position: Position) -> Stored | None:
         """Return the record at `position`, or None when the log does not hold it any more."""
-        record = await record_at(self._consumer, self._tp(partition), position)
+        async with self._reading:
+            record = await record_at(self._consumer, self._tp(partition), position)
         return None if record is None else _as_stored(record)
 
-    async def read(self, partition: Partition, span: Bounds) -> AsyncIterator[Sequence[Stored]]:
+    async def read(self, partition: Partition, span: Bounds) -> AsyncGenerator[Sequence[Stored]]:
         """Yield the records from `span.start` to before `span.end`, some at a time."""
         if span.start >= span.end:
             return
         tp = self._tp(partition)
-        self._consumer.assign([tp])
-        self._consumer.seek(tp, span.start)
-        position = span.start
-        while position < span.end:
-            try:
-                polled = await self._consumer.getmany(tp, timeout_ms=1_000, max_records=500)
-            except KafkaError as error:
-                raise OutageError(f"Kafka: {error!r}") from error
-            stored = map(_as_stored, polled.get(tp, ()))
-            yield [each for each in stored if each.position < span.end]
-            position = Position(await self._consumer.position(tp))
+        async with self._reading:
+            self._consumer.assign([tp])
+            self._consumer.seek(tp, span.start)
+            position = span.start
+            while position < span.end:
+                try:
+                    polled = await self._consumer.getmany(tp, timeout_ms=1_000, max_records=500)
+                except KafkaError as error:
+                    raise OutageError(f"Kafka: {error!r}") from error
+                stored = map(_as_stored, polled.get(tp, ()))
+                yield [each for each in stored if each.position < span.end]
+                position = Position(await self._consumer.position(tp))
 
     async def write(
         self, records: Mapping[Partition, Sequence[Record]]

@@ -203,9 +203,12 @@ class Sequencer:
             changed = True
         if missing := share - set(self._owned):
             owners = await self._ports.heads.owners()
-            for partition in sorted(self._courtesy.may_take(missing, owners, self._alive, now)):
-                await self._take(partition)
-                changed = True
+            free = sorted(self._courtesy.may_take(missing, owners, self._alive, now))
+            # Side by side, since most of it is waiting; all come to an end before any error counts.
+            taken = await asyncio.gather(*map(self._take, free), return_exceptions=True)
+            for error in filter(None, taken):
+                raise error
+            changed = changed or bool(free)
         if changed:
             # What was polled and not folded is read again: positions are those of the folds.
             self._ports.appends.assign({p: o.fold.next_input for p, o in self._owned.items()})

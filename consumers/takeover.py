@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 import structlog
@@ -102,16 +103,18 @@ async def _with_tail(
     saved: dict[StreamId, Head | None] = {}
     end: deque[Stored] = deque()
     bounds = await events.bounds(partition)
-    async for some in events.read(partition, Bounds(checkpoint.output.next, bounds.end)):
-        end.extend(some)
-        known = [end.popleft() for _ in range(len(end) - fold_again)]
-        streams = {stream_of_key(key) for key in {each.key for each in known}}
-        if missing := [s for s in streams if s is not None and s not in saved]:
-            loaded = await heads.load(checkpoint, sorted(missing))
-            saved |= loaded
-            rebuild.put(loaded)
-        for each in known:
-            rebuild.add(each)
+    span = Bounds(checkpoint.output.next, bounds.end)
+    async with aclosing(events.read(partition, span)) as tail_in_parts:
+        async for some in tail_in_parts:
+            end.extend(some)
+            known = [end.popleft() for _ in range(len(end) - fold_again)]
+            streams = {stream_of_key(key) for key in {each.key for each in known}}
+            if missing := [s for s in streams if s is not None and s not in saved]:
+                loaded = await heads.load(checkpoint, sorted(missing))
+                saved |= loaded
+                rebuild.put(loaded)
+            for each in known:
+                rebuild.add(each)
     tail = [*rebuild.tail, *first_occurrences(end, rebuild.order)]
     fold = PartitionFold(rules, partition, rebuild.next_input, tail)
     fold.put(saved | rebuild.heads)
@@ -170,9 +173,10 @@ async def _rebuilt(
         )
     _LOG.warning("heads_rebuilt_from_log", partition=partition, records=bounds.end)
     rebuild = Rebuild(partition, bounds.start)
-    async for some in events.read(partition, bounds):
-        for stored in some:
-            rebuild.add(stored)
+    async with aclosing(events.read(partition, bounds)) as log_in_parts:
+        async for some in log_in_parts:
+            for stored in some:
+                rebuild.add(stored)
     await heads.drop(checkpoint, _REBUILDING)
     last = await appends.read_one(partition, Position(rebuild.next_input - 1))
     after = checkpoint._replace(

@@ -12,6 +12,7 @@ WINDOW = 256  # appends of a stream that are remembered
 ENTRY_SIZE = 32
 _WINDOW_SIZE = WINDOW * ENTRY_SIZE
 _ID_SIZE = 10
+_REST_SIZE = ENTRY_SIZE - _ID_SIZE
 
 
 class Seen(NamedTuple):
@@ -26,8 +27,9 @@ class Seen(NamedTuple):
 class Head(NamedTuple):
     """What a stream has come to.
 
-    `appends` holds the last 256 appends, 32 bytes each, oldest first: append id digest (10),
-    content digest (8), first version (6), size (2), position (6), big-endian.
+    `appends` holds the last 256 appends, oldest first, in 32 bytes each: first the digests of all
+    append ids (10), which are searched, then for each its content digest (8), first version (6),
+    size (2) and position (6), big-endian.
     The lease fields are 0 and "" until the rules know leases.
     """
 
@@ -54,17 +56,21 @@ def id_digest(append_id: str) -> bytes:
 
 def find_append(head: Head, wanted: bytes) -> Seen | None:
     """Return what the stream remembers of the append id with this digest, or None."""
-    at = head.appends.find(wanted)
-    while at >= 0 and at % ENTRY_SIZE:
-        at = head.appends.find(wanted, at + 1)
+    appends = head.appends
+    count = len(appends) // ENTRY_SIZE
+    ids_end = count * _ID_SIZE
+    at = appends.find(wanted, 0, ids_end)
+    while at >= 0 and at % _ID_SIZE:
+        at = appends.find(wanted, at + 1, ids_end)
     if at < 0:
         return None
-    entry = head.appends[at + _ID_SIZE : at + ENTRY_SIZE]
+    start = ids_end + at // _ID_SIZE * _REST_SIZE
+    entry = appends[start : start + _REST_SIZE]
     return Seen(
         entry[:8],
         Version(int.from_bytes(entry[8:14])),
         int.from_bytes(entry[14:16]),
-        Position(int.from_bytes(entry[16:22])),
+        Position(int.from_bytes(entry[16:])),
     )
 
 
@@ -73,8 +79,10 @@ def remember_append(appends: bytes, digest: bytes, seen: Seen) -> bytes:
     numbers = (
         seen.first_version << 64 | seen.size << 48 | seen.position  # 6, 2 and 6 bytes
     ).to_bytes(14)
-    kept = appends if len(appends) < _WINDOW_SIZE else appends[ENTRY_SIZE:]
-    return b"".join((kept, digest, seen.digest, numbers))
+    ids_end = len(appends) // ENTRY_SIZE * _ID_SIZE
+    is_full = len(appends) == _WINDOW_SIZE
+    first, rest = (_ID_SIZE, ids_end + _REST_SIZE) if is_full else (0, ids_end)
+    return b"".join((appends[first:ids_end], digest, appends[rest:], seen.digest, numbers))
 
 
 def user_digest(user: object) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from agentjournal.ids import Partition, Position, StreamId
@@ -62,7 +62,7 @@ class EventsLog(Protocol):
 
     async def bounds(self, partition: Partition) -> Bounds: ...
     async def read_one(self, partition: Partition, position: Position) -> Stored | None: ...
-    def read(self, partition: Partition, span: Bounds) -> AsyncIterator[Sequence[Stored]]: ...
+    def read(self, partition: Partition, span: Bounds) -> AsyncGenerator[Sequence[Stored]]: ...
 
     async def write(
         self, records: Mapping[Partition, Sequence[tuple[bytes, bytes]]]

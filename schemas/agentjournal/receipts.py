@@ -59,12 +59,11 @@ def encode_answers(answers: list[Answer]) -> bytes:
 
 def _fields(answer: Answer) -> list[Any]:
     which = [answer.stream, answer.append_id, answer.attempt]
-    match answer.outcome:
-        case Receipt() as r:
-            word = "duplicate" if r.duplicate else "accepted"
-            return [*which, word, r.partition, r.position, r.first_version, r.last_version]
-        case Refusal() as r:
-            return [*which, r.reason, r.path, r.text, r.version]
+    outcome = answer.outcome
+    if isinstance(outcome, Receipt):
+        _, partition, position, first, last, duplicate, _ = outcome
+        return [*which, "duplicate" if duplicate else "accepted", partition, position, first, last]
+    return [*which, *outcome]
 
 
 def decode_answers(message: bytes) -> list[Answer]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TypeVar
@@ -109,7 +109,7 @@ class MemoryEvents:
         log = self._world.events[partition]
         return Stored(position, *log[position]) if position < len(log) else None
 
-    async def read(self, partition: Partition, span: Bounds) -> AsyncIterator[Sequence[Stored]]:
+    async def read(self, partition: Partition, span: Bounds) -> AsyncGenerator[Sequence[Stored]]:
         at = span.start
         while at < span.end:
             await self._world.call()

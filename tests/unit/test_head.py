@@ -73,13 +73,16 @@ def test_bytes_that_only_look_like_an_append_are_none(
 
 def test_a_false_hit_does_not_hide_the_true_one_behind_it() -> None:
     digest = b"0123456789"
-    # The content digest and the numbers of the first entry hold the second one's digest.
-    version, size = int.from_bytes(digest[8:] + bytes(4)), 1
-    before = Seen(digest[:8], Version(version), size, Position(0))
+    # The end of one id and the beginning of the next look like the wanted one; so does a content.
+    before = Seen(digest[:8], Version(int.from_bytes(digest[8:] + bytes(4))), 1, Position(0))
     true = Seen(b"contents", Version(9), 2, Position(7))
-    window = remembered([Entry(b"z" * 10, before), Entry(digest, true)])
-    assert window.find(digest) == 10
+    ids = [b"z" * 5 + digest[:5], digest[5:] + b"z" * 5, digest]
+    window = remembered([Entry(ids[0], before), Entry(ids[1], before), Entry(ids[2], true)])
+    assert window.find(digest) == 5
     assert find_append(EMPTY._replace(appends=window), digest) == true
+    only_in_contents = remembered([Entry(b"z" * 10, before)])
+    assert only_in_contents.find(digest) == 10
+    assert find_append(EMPTY._replace(appends=only_in_contents), digest) is None
 
 
 def test_an_append_takes_32_bytes_in_this_order() -> None:
