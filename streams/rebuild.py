@@ -34,7 +34,7 @@ class Rebuild:
         self.changed: set[StreamId] = set()
         self.next_input, self.next_output = next_input, next_output
         self.last: Stored | None = None
-        self.order = (next_input, -1)  # of the last record that was no repeat
+        self.order: tuple[int, int] = (next_input, -1)  # of the last record that was no repeat
         self.tail: list[Stored] = []
         self._partition = partition
         # Of the batch that is coming in: its stream and head, its events, the last one's hash.

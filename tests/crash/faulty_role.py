@@ -18,8 +18,8 @@ from consumers.roles import run_projector, run_sequencer
 from consumers.running import configure_logging
 from consumers.sequencer import SequencerOptions
 
-# Small, so that saving, evicting and reading back heads happen all the time.
-SEQUENCER = SequencerOptions(save_every_s=0.05, most_heads=8, heartbeat_s=0.2)
+# Small, so that saving, evicting, reading back and taking over heads happen all the time.
+SEQUENCER = SequencerOptions(save_every_s=0.05, most_heads=8, fold_again=5, heartbeat_s=0.2)
 PROJECTOR = ProjectorOptions(heartbeat_s=0.2, most_contexts=4)
 
 

@@ -32,8 +32,11 @@ def test_the_pid_file_of_a_server_of_this_folder_is_kept(tmp_path: Path) -> None
 def test_the_pid_file_of_a_process_that_shows_no_command_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def no_command(_process: psutil.Process) -> list[str]:
+        return []
+
     # What is between fork and exec looks like this, for too short a time to meet it on purpose.
-    monkeypatch.setattr(psutil.Process, "cmdline", lambda _process: [])
+    monkeypatch.setattr(psutil.Process, "cmdline", no_command)
     (tmp_path / "postmaster.pid").write_text(f"{os.getpid()}\n{tmp_path}\n")
     drop_stale_pid_file(tmp_path)
     assert (tmp_path / "postmaster.pid").exists()
