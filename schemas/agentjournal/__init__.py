@@ -10,6 +10,7 @@ from agentjournal.errors import (
     AppendIdReused,
     AppendOutcomeUnknown,
     AppendRejected,
+    EventUnreadable,
     IntegrityError,
     LeaseLost,
     LimitExceeded,
@@ -21,6 +22,7 @@ from agentjournal.errors import (
     StreamParked,
     Unavailable,
     VersionConflict,
+    VersionNotFound,
 )
 from agentjournal.events import (
     BUILT_IN,
@@ -120,6 +122,7 @@ from agentjournal.receipts import Receipt
 from agentjournal.session import PendingAppend, Session
 from agentjournal.settings import Settings
 from agentjournal.state import Message, SessionState, ToolCall
+from agentjournal.summary import Summary
 from agentjournal.window import Window
 
 __all__ = [
@@ -149,6 +152,7 @@ __all__ = [
     "Entity",
     "EnvironmentChanged",
     "Event",
+    "EventUnreadable",
     "Evidence",
     "Extractor",
     "FactLearned",
@@ -223,6 +227,7 @@ __all__ = [
     "StepStarted",
     "StreamDeleted",
     "StreamParked",
+    "Summary",
     "Target",
     "TextPart",
     "ToolCall",
@@ -237,6 +242,7 @@ __all__ = [
     "Unavailable",
     "UnknownEvent",
     "VersionConflict",
+    "VersionNotFound",
     "VideoPart",
     "Window",
     "connect",

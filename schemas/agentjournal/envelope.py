@@ -10,12 +10,15 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 from time import gmtime, strftime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from agentjournal.errors import IntegrityError
+from agentjournal.errors import AppendRejected, EventUnreadable, IntegrityError
 from agentjournal.ids import Milliseconds, Partition, Position, StreamId, Version
+
+if TYPE_CHECKING:
+    from agentjournal.events import Event
 
 NO_HASH = "0" * 64  # prevhash of a stream's first event
 
@@ -73,6 +76,27 @@ class Recorded(NamedTuple):
         from agentjournal.codec import decode  # noqa: PLC0415 - the codec imports nothing of ours
 
         return decode(self.raw_data)
+
+    @property
+    def event(self) -> Event:
+        """The event as its model, at the schema version that this code knows.
+
+        A type or a version without a model here is an UnknownEvent with all of its fields.
+        Raises EventUnreadable.
+        """
+        from agentjournal.events import decode_event  # noqa: PLC0415 - the models come last
+
+        try:
+            return decode_event(self.type, self.schema_version, self.raw_data)
+        except AppendRejected as error:
+            raise EventUnreadable(
+                self.stream,
+                self.version,
+                self.type,
+                self.schema_version,
+                error.path,
+                error.reason,
+            ) from error
 
 
 def build_record(attributes: dict[str, Any], data: bytes, prevhash: str) -> tuple[bytes, str]:

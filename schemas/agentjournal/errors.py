@@ -94,6 +94,39 @@ class SessionNotFound(AgentJournalError):
         self.stream = stream
 
 
+class VersionNotFound(AgentJournalError):
+    """The session has not come to this version: load it without `at`, or check the number."""
+
+    def __init__(self, stream: str, version: int, last_version: int) -> None:
+        super().__init__(
+            f"{stream} has no version {version}: its last one is version {last_version}"
+        )
+        self.stream, self.version, self.last_version = stream, version, last_version
+
+
+class EventUnreadable(AgentJournalError):
+    """A recorded event does not fit the model of its type: correct the model, or its upcasters.
+
+    The event stays as it is; `path` and `reason` say what this code finds wrong in it.
+    """
+
+    def __init__(
+        self,
+        stream: str,
+        version: int,
+        event_type: str,
+        schema_version: int,
+        path: str,
+        reason: str,
+    ) -> None:
+        super().__init__(
+            f"{stream} version {version}: {event_type}, written as schema version "
+            f"{schema_version}, cannot be read by this code: {path}: {reason}"
+        )
+        self.stream, self.version, self.type = stream, version, event_type
+        self.schema_version, self.path, self.reason = schema_version, path, reason
+
+
 class SessionMismatch(AgentJournalError):
     """The session belongs to another user: use another session id."""
 
@@ -135,6 +168,25 @@ class StreamParked(AgentJournalError):
     def __init__(self, stream: str, projection: str, version: int) -> None:
         super().__init__(f"{stream}: projection {projection} stopped at version {version}")
         self.stream, self.projection, self.version = stream, projection, version
+
+
+class WindowTooSmall(AgentJournalError):
+    """What a window must keep is over the budget: raise `max_tokens`, or compact the session."""
+
+    def __init__(self, version: int, tokens: int, max_tokens: int) -> None:
+        super().__init__(
+            f"at version {version} what must be kept has {tokens:,} tokens, and max_tokens is "
+            f"{max_tokens:,}"
+        )
+        self.version, self.tokens, self.max_tokens = version, tokens, max_tokens
+
+
+class CompactionRefused(AgentJournalError):
+    """The compaction would lose something: say it in the summary, carry it, or force it."""
+
+    def __init__(self, reason: str, would_lose: tuple[str, ...] = ()) -> None:
+        super().__init__(reason)
+        self.reason, self.would_lose = reason, would_lose
 
 
 class Unavailable(AgentJournalError):

@@ -53,6 +53,11 @@ def _one(kind: str, index: int, event: object, redact: Redact | None, now: str) 
     written = _redacted(event, redact)
     if not isinstance(written, Event):
         raise AppendRejected(place, f"was redacted to a {type(written).__name__}, not an event")
+    if not written.type:
+        name = type(written).__name__
+        raise AppendRejected(
+            place, f"has no type: agentjournal.register({name}, type='custom.…') gives it one"
+        )
     if not allowed_on(written.type, kind):
         raise AppendRejected(f"{place}.type", f"{written.type} does not belong to a {kind} stream")
     try:

@@ -11,10 +11,11 @@ from typing import Literal
 
 from agentjournal.appender import Appender
 from agentjournal.envelope import Recorded
-from agentjournal.errors import AppendRejected, IntegrityError, SessionNotFound, VersionConflict
+from agentjournal.errors import AppendRejected, VersionConflict
 from agentjournal.events import Event, SessionEnded, SessionStarted
 from agentjournal.ids import StreamId, parse_stream
 from agentjournal.kafka_ends import KafkaEnds
+from agentjournal.loading import Place, check_place, stored_state
 from agentjournal.outgoing import Redact, checked_id, outgoing
 from agentjournal.partitions import partition_of
 from agentjournal.pending import Pending
@@ -22,6 +23,7 @@ from agentjournal.postgres_views import PostgresViews
 from agentjournal.receipts import Receipt
 from agentjournal.requests import MAX_REQUEST_BYTES, NewEvent, Request
 from agentjournal.state import SessionState
+from agentjournal.summary import log_loaded
 from agentjournal.window import Window, openai_chat
 
 _FOLLOW_S = 0.1
@@ -130,30 +132,23 @@ class Session:
 
         Fresh means that everything acknowledged through this handle is in it; through one that has
         written nothing, or was not the fastest, what anybody wrote before this call. A moment has a
-        zone, and is by the broker's clock.
-        Raises SessionNotFound, NotCaughtUp when the read models stay behind for `timeout_s`,
-        StreamParked, IntegrityError when the stored events are not the whole chain.
+        zone, and is by the broker's clock: the state before the first event recorded after it.
+        A version that the read models do not show yet is waited for, fresh or not.
+
+        Raises SessionNotFound, VersionNotFound when the session has not come to the version,
+        NotCaughtUp when the read models stay behind for `timeout_s`, StreamParked, EventUnreadable
+        when an event does not fit its model, IntegrityError when the stored events are not the
+        whole chain; ValueError for a version below 0 or a moment without a zone.
         """
-        if isinstance(at, datetime) and at.tzinfo is None:
-            raise ValueError(f"at={at} has no zone")
-        if fresh:
-            await self._catch_up(timeout_s)
-        head = await self._servers.views.head(self.stream)
-        if head is None:
-            raise SessionNotFound(self.stream)
-        state, count = SessionState(self.stream), 0
-        async for recorded in self._servers.views.read_stream(self.stream):
-            count += 1
-            if recorded.version != count:
-                raise IntegrityError(f"{self.stream}: version {count} is missing")
-            if recorded.version == head[0] and recorded.hash != head[1]:
-                raise IntegrityError(f"{self.stream}: version {count} is not the head's event")
-            if _is_after(recorded, at):
-                break
-            state.apply(recorded)
-        else:
-            if count < head[0]:
-                raise IntegrityError(f"{self.stream}: {head[0] - count} events are missing")
+        check_place(at)
+        began = asyncio.get_running_loop().time()
+        known = await self._reached(at, timeout_s, fresh=fresh)
+        waited_s = asyncio.get_running_loop().time() - began
+        state = await stored_state(self._servers.views, self.stream, at)
+        summary = state.summary
+        summary.waited_s = waited_s
+        summary.lag = None if known is None else max(0, known - summary.last_version)
+        log_loaded(self.stream, summary)
         return state
 
     async def window(
@@ -186,17 +181,31 @@ class Session:
         """End the session. Raises what `append` raises."""
         return await self.append(SessionEnded(reason=reason), timeout_s=timeout_s)
 
-    async def _catch_up(self, timeout_s: float) -> None:
+    async def _reached(self, at: Place | None, timeout_s: float, *, fresh: bool) -> int | None:
+        """Wait as `load` says; return the least version that the log is known to have."""
+        written = None if self._last is None else self._last.last_version
+        if at is None or isinstance(at, datetime):
+            if not fresh:
+                return written
+            return await self._catch_up(timeout_s)
+        head = await self._servers.views.head(self.stream)
+        if head is not None and head[0] >= at:
+            return written  # what is past does not change: there is nothing to wait for
+        return await self._catch_up(timeout_s, through=at)
+
+    async def _catch_up(self, timeout_s: float, *, through: int = 0) -> int:
+        """Wait until what is acknowledged shows; return the version that is known to show then."""
         partition = partition_of(self.stream.encode())
-        if self._last is not None:
+        if self._last is not None and self._last.last_version >= through:
             await self._servers.views.wait_for_input(
                 self.stream, partition, self._last.position, timeout_s
             )
-            return
+            return self._last.last_version
         # Nothing was written through this handle: what others had acknowledged must show all the
         # same, or a worker that starts after a crash would decide on an old state.
         end = await self._servers.ends.end_of(partition, timeout_s=timeout_s)
         await self._servers.views.wait_for_output(partition, end, timeout_s)
+        return 0  # all there was shows, however much that is
 
     async def _submit(
         self,
@@ -228,11 +237,3 @@ class Session:
         if self._last is None or receipt.position > self._last.position:
             self._last = receipt
         return receipt
-
-
-def _is_after(recorded: Recorded, at: int | datetime | None) -> bool:
-    if at is None:
-        return False
-    if isinstance(at, datetime):
-        return datetime.fromisoformat(recorded.recorded_at) > at
-    return recorded.version > at

@@ -27,9 +27,9 @@ from agentjournal.events import (
     ToolStarted,
     TurnEnded,
     TurnStarted,
-    decode_event,
 )
 from agentjournal.ids import StreamId, Version
+from agentjournal.summary import Summary
 
 CallOutcome: TypeAlias = Literal["open", "completed", "failed"]
 
@@ -98,6 +98,7 @@ class SessionState:
     messages: list[Message] = field(default_factory=list[Message])
     calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     turn_id: str | None = None  # of the turn that is open
+    summary: Summary = field(default_factory=Summary, compare=False)  # what it was folded from
 
     @property
     def open_calls(self) -> list[ToolCall]:
@@ -106,8 +107,9 @@ class SessionState:
 
     def apply(self, recorded: Recorded) -> None:
         """Take the next event of the session."""
-        event = decode_event(recorded.type, recorded.schema_version, recorded.raw_data)
+        event = recorded.event
         self._apply(event, recorded)
+        self.summary.count(recorded, event)
         self.version, self.hash = recorded.version, recorded.hash
 
     def _apply(self, event: Event, recorded: Recorded) -> None:

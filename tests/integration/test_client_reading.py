@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
+import orjson
 import pytest
 
 from agentjournal import (
@@ -15,8 +17,10 @@ from agentjournal import (
     Log,
     MessageAdded,
     NotCaughtUp,
+    SessionNotFound,
     ToolCompleted,
     VersionConflict,
+    VersionNotFound,
 )
 from agentjournal.settings import Settings
 from tests.servers import connected, projector, query, roles, sequencer
@@ -151,15 +155,87 @@ async def test_a_session_is_loaded_as_it_was_at_a_version_or_a_moment(journal: S
         await session.append(message("b"))
         await session.append(message("c"))
         events = [e async for e in session.events()]
-        for version in range(6):
-            assert (await session.load(at=version)).version == min(version, 4)
+        for version in range(5):
+            state = await session.load(at=version)
+            assert (state.version, len(state.messages)) == (version, max(0, version - 1))
+            assert (state.summary.version, state.summary.last_version) == (version, 4)
         for event in events:
             state = await session.load(at=datetime.fromisoformat(event.recorded_at))
             latest = [e.version for e in events if e.recorded_at <= event.recorded_at]
             assert state.version == latest[-1]
         assert (await session.load(at=datetime(2000, 1, 1, tzinfo=UTC))).version == 0
+        later = datetime.now(UTC) + timedelta(days=1)
+        assert (await session.load(at=later)).version == 4
+
+
+async def test_a_place_that_there_is_not_is_said(journal: Settings) -> None:
+    async with connected(journal) as log:
+        session = log.session("s")
+        await session.append([message("a"), message("b")])
+        for reading in (session, log.session("s")):
+            for fresh in (True, False):
+                with pytest.raises(VersionNotFound, match="its last one is version 3"):
+                    await reading.load(at=4, fresh=fresh)
+        with pytest.raises(SessionNotFound):
+            await log.session("other").load(at=1)
+        with pytest.raises(ValueError, match="at=-1 is below 0"):
+            await session.load(at=-1)
         with pytest.raises(ValueError, match="has no zone"):
             await session.load(at=datetime(2000, 1, 1))  # noqa: DTZ001 - that is the fault
+
+
+async def test_a_version_that_is_not_projected_yet_is_waited_for(fresh: Settings) -> None:
+    async with roles(fresh, sequencer), connected(fresh) as log:
+        writing, reading = log.session("s"), log.session("s")
+        async with roles(fresh, projector):
+            await writing.append(message("a"))
+            assert (await reading.load()).version == 2
+        await writing.append(message("b"))
+        for session in (writing, reading):
+            for is_fresh in (True, False):
+                with pytest.raises(NotCaughtUp):
+                    await session.load(at=3, fresh=is_fresh, timeout_s=0.3)
+                # What is past does not change: nothing is waited for.
+                assert (await session.load(at=2, fresh=is_fresh, timeout_s=0.3)).version == 2
+        waiting = asyncio.create_task(reading.load(at=3, fresh=False, timeout_s=20))
+        async with roles(fresh, projector):
+            assert (await waiting).version == 3
+            with pytest.raises(VersionNotFound):
+                await writing.load(at=4)
+
+
+async def test_the_summary_says_how_far_behind_the_read_models_are(fresh: Settings) -> None:
+    async with roles(fresh, sequencer), connected(fresh) as log:
+        session, other = log.session("s"), log.session("s")
+        async with roles(fresh, projector):
+            await session.append([message("a"), message("b")])
+            whole = (await session.load()).summary
+            assert (whole.lag, whole.version) == (0, 3)
+            assert whole.events == {"session.started": 1, "message.added": 2}
+            assert (await other.load()).summary.lag == 0
+        await session.append([message("c"), message("d")])
+        behind = (await session.load(fresh=False)).summary
+        assert (behind.lag, behind.version, behind.last_version) == (2, 3, 3)
+        assert (await session.load(at=1)).summary.lag == 2
+        assert (await other.load(fresh=False)).summary.lag is None
+
+
+async def test_each_load_is_one_line_of_the_log(
+    journal: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with connected(journal) as log:
+        session = log.session("s")
+        await session.append(message("secret"))
+        with caplog.at_level(logging.INFO, logger="agentjournal"):
+            await session.load()
+            await session.load(at=1)
+        lines = [orjson.loads(r.message) for r in caplog.records if r.name == "agentjournal"]
+        assert [(line["event"], line["version"]) for line in lines] == [
+            ("session_loaded", 2),
+            ("session_loaded", 1),
+        ]
+        assert {line["stream"] for line in lines} == {session.stream}
+        assert "secret" not in caplog.text
 
 
 async def test_events_are_followed_as_they_are_recorded(journal: Settings) -> None:

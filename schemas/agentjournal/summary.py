@@ -1,0 +1,48 @@
+"""What a load came to: how much there was, how old, and what this code could not read."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict, dataclass, field
+
+import orjson
+
+from agentjournal.envelope import Recorded
+from agentjournal.events import Event, UnknownEvent
+from agentjournal.ids import StreamId
+
+_LOG = logging.getLogger("agentjournal")
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a state was folded from."""
+
+    version: int = 0  # of the state
+    last_version: int = 0  # of the session, as the read models had it
+    events: dict[str, int] = field(default_factory=dict[str, int])  # by type
+    upcast: int = 0  # events of an older schema version than this code's
+    skipped: dict[str, int] = field(default_factory=dict[str, int])
+    """Events by type that this code has no model for: newer ones, custom ones not registered."""
+    lag: int | None = None
+    """Events of the session in the log that the read models did not have; None: not known."""
+    waited_s: float = 0.0  # for the read models
+
+    def count(self, recorded: Recorded, event: Event) -> None:
+        """Take an event, and what it was read as."""
+        kind = recorded.type
+        self.version = recorded.version
+        self.last_version = max(self.last_version, recorded.version)
+        self.events[kind] = self.events.get(kind, 0) + 1
+        if isinstance(event, UnknownEvent):
+            self.skipped[kind] = self.skipped.get(kind, 0) + 1
+        elif recorded.schema_version < event.schema_version:
+            self.upcast += 1
+
+
+def log_loaded(stream: StreamId, summary: Summary) -> None:
+    """Log one line of JSON to the logger `agentjournal`, without anything that was said."""
+    if _LOG.isEnabledFor(logging.INFO):
+        line = {"event": "session_loaded", "stream": stream, **asdict(summary)}
+        line["waited_s"] = round(summary.waited_s, 4)
+        _LOG.info("%s", orjson.dumps(line).decode())

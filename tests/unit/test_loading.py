@@ -1,0 +1,208 @@
+"""A state as of a version or a moment is the fold of the events up to there, or an error."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentjournal import (
+    CustomEvent,
+    IntegrityError,
+    NoteSet,
+    SessionEnded,
+    SessionNotFound,
+    SessionState,
+    Summary,
+    VersionNotFound,
+)
+from agentjournal.envelope import Recorded
+from agentjournal.ids import StreamId, Version
+from agentjournal.loading import check_place, stored_state
+from agentjournal.summary import log_loaded
+from tests.support import BEGAN_MS, Stream, event, message, request, said, typed
+
+BEGAN = datetime.fromtimestamp(BEGAN_MS / 1_000, UTC)
+
+
+@dataclass
+class Rows:
+    """Events of one stream, as a table holds them."""
+
+    events: Sequence[Recorded]
+    head_hash: str | None = None
+    asked: list[int | None] = field(default_factory=list[int | None])
+
+    async def head(self, stream: StreamId) -> tuple[Version, str] | None:
+        if not self.events:
+            return None
+        last = self.events[-1]
+        assert last.stream == stream
+        return last.version, self.head_hash or last.hash
+
+    async def read_stream(
+        self, stream: StreamId, *, after: int = 0, most: int | None = None
+    ) -> AsyncIterator[Recorded]:
+        assert all(each.stream == stream for each in self.events)
+        self.asked.append(most)
+        for each in [each for each in self.events if each.version > after][:most]:
+            yield each
+
+
+def conversation(count: int, seconds: Sequence[int] = ()) -> Stream:
+    stream = Stream()
+    times = seconds or range(count)
+    for number, second in zip(range(count), times, strict=True):
+        stream.accept(request(typed(message(f"{number}"))), BEGAN_MS + second * 1_000)
+    return stream
+
+
+def folded(events: Sequence[Recorded], stream: StreamId) -> SessionState:
+    state = SessionState(stream)
+    for each in events:
+        state.apply(each)
+    return state
+
+
+@given(st.data(), st.integers(1, 12))
+async def test_a_state_at_a_version_is_the_fold_up_to_it(data: st.DataObject, count: int) -> None:
+    stream = conversation(count)
+    version = data.draw(st.integers(0, count))
+    state = await stored_state(Rows(stream.recorded), stream.stream, version)
+    assert state == folded(stream.recorded[:version], stream.stream)
+    assert state.version == version
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=8).map(sorted), st.integers(-1, 6))
+async def test_a_state_at_a_moment_has_what_was_recorded_until_then(
+    seconds: list[int], second: int
+) -> None:
+    stream = conversation(len(seconds), seconds)
+    at = BEGAN + timedelta(seconds=second)
+    state = await stored_state(Rows(stream.recorded), stream.stream, at)
+    assert state.version == sum(each <= second for each in seconds)
+
+
+async def test_a_moment_may_be_named_in_any_zone() -> None:
+    stream = conversation(5)
+    at = (BEGAN + timedelta(seconds=2)).astimezone(timezone(timedelta(hours=-9)))
+    assert (await stored_state(Rows(stream.recorded), stream.stream, at)).version == 3
+    before = at - timedelta(microseconds=1)
+    assert (await stored_state(Rows(stream.recorded), stream.stream, before)).version == 2
+
+
+async def test_only_the_events_up_to_the_version_are_read() -> None:
+    stream = conversation(9)
+    rows = Rows(stream.recorded)
+    await stored_state(rows, stream.stream, 4)
+    assert rows.asked == [4]
+
+
+async def test_a_version_that_there_is_not_is_said_with_the_last_one() -> None:
+    stream = conversation(3)
+    with pytest.raises(
+        VersionNotFound, match="has no version 4: its last one is version 3"
+    ) as found:
+        await stored_state(Rows(stream.recorded), stream.stream, 4)
+    assert (found.value.version, found.value.last_version) == (4, 3)
+    with pytest.raises(SessionNotFound):
+        await stored_state(Rows([]), stream.stream, 0)
+
+
+@pytest.mark.parametrize(
+    ("at", "error", "says"),
+    [
+        (-1, ValueError, "at=-1 is below 0"),
+        (datetime(2026, 1, 31), ValueError, "2026-01-31 00:00:00 has no zone"),  # noqa: DTZ001
+        (True, TypeError, "neither a version nor a datetime"),
+        ("2026-01-31", TypeError, "'2026-01-31' is neither a version nor a datetime"),
+        (1.0, TypeError, "neither a version nor a datetime"),
+    ],
+)
+def test_what_is_no_place_in_a_session_is_refused(
+    at: Any, error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        check_place(at)
+
+
+@pytest.mark.parametrize("at", [None, 0, 10**30, datetime(1, 1, 1, tzinfo=UTC)])
+def test_versions_and_moments_are_places(at: Any) -> None:
+    check_place(at)
+
+
+@pytest.mark.parametrize("at", [None, 3, 2, BEGAN + timedelta(days=1)])
+async def test_events_that_are_missing_before_the_place_are_noticed(at: Any) -> None:
+    events = conversation(4).recorded
+    with pytest.raises(IntegrityError, match="version 2 is missing"):
+        await stored_state(Rows([events[0], *events[2:]]), events[0].stream, at)
+
+
+@pytest.mark.parametrize("at", [None, 4, BEGAN + timedelta(days=1)])
+async def test_an_end_that_is_not_the_heads_is_noticed(at: Any) -> None:
+    events = conversation(4).recorded
+    with pytest.raises(IntegrityError, match="version 4 is not the head's event"):
+        await stored_state(Rows(events, head_hash="0" * 64), events[0].stream, at)
+
+
+async def test_the_summary_says_what_a_state_was_folded_from() -> None:
+    stream = Stream()
+    stream.accept(request(said("a"), said("b"), typed(NoteSet(key="k", value=1))))
+    stream.accept(request(typed(CustomEvent("custom.never_registered", {"x": 1})), said("c")))
+    whole = (await stored_state(Rows(stream.recorded), stream.stream)).summary
+    assert whole.events == {"message.added": 3, "note.set": 1, "custom.never_registered": 1}
+    assert whole.skipped == {"custom.never_registered": 1}
+    assert (whole.version, whole.last_version, whole.upcast) == (5, 5, 0)
+    early = (await stored_state(Rows(stream.recorded), stream.stream, 2)).summary
+    assert (early.events, early.version, early.last_version) == ({"message.added": 2}, 2, 5)
+    start = (await stored_state(Rows(stream.recorded), stream.stream, 0)).summary
+    assert (start.events, start.version, start.last_version) == ({}, 0, 5)
+
+
+def test_types_and_versions_of_newer_writers_are_counted_as_skipped() -> None:
+    stream = Stream()
+    stream.accept(request(said("a"), event("session.ended"), said("b")))
+    one, two, three = stream.recorded
+    state = folded(
+        [one, two._replace(type="video.streamed"), three._replace(schema_version=7)], stream.stream
+    )
+    assert state.summary.skipped == {"video.streamed": 1, "message.added": 1}
+    assert [m.text for m in state.messages] == ["a"]
+    assert state.version == 3
+
+
+def test_a_load_is_logged_in_one_line_of_json_without_what_was_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stream = Stream()
+    stream.accept(request(said("a secret"), typed(SessionEnded(reason="another secret"))))
+    summary = folded(stream.recorded, stream.stream).summary
+    summary.waited_s, summary.lag = 0.123456, 0
+    with caplog.at_level(logging.INFO, logger="agentjournal"):
+        log_loaded(stream.stream, summary)
+    [line] = caplog.messages
+    assert "\n" not in line
+    assert orjson.loads(line) == {
+        "event": "session_loaded",
+        "stream": stream.stream,
+        "version": 2,
+        "last_version": 2,
+        "events": {"message.added": 1, "session.ended": 1},
+        "upcast": 0,
+        "skipped": {},
+        "lag": 0,
+        "waited_s": 0.1235,
+    }
+
+
+def test_nothing_is_logged_where_nobody_asked_for_it(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, logger="agentjournal"):
+        log_loaded(Stream().stream, Summary())
+    assert caplog.messages == []
