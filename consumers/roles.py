@@ -20,6 +20,7 @@ from consumers.redis_answers import RedisAnswers
 from consumers.sequencer import Sequencer, SequencerOptions, SequencerPorts
 from projections.conversation import CONVERSATION
 from projections.events import EVENTS_PROJECTION
+from projections.plan import PLAN
 from streams.rules import rules_1
 
 Role: TypeAlias = Callable[[Settings, asyncio.Event], Awaitable[None]]
@@ -72,5 +73,5 @@ async def run_projector(
         await Projector(ports, PROJECTIONS, options, fault).run(stop)
 
 
-PROJECTIONS = (EVENTS_PROJECTION, CONVERSATION)
+PROJECTIONS = (EVENTS_PROJECTION, CONVERSATION, PLAN)
 ROLES: Mapping[str, Role] = {"sequencer": run_sequencer, "projector": run_projector}

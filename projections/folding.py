@@ -55,9 +55,12 @@ class ProjectionFold:
         self.contexts: dict[StreamId, Context] = {}
         self.parked: set[StreamId] = set()
         self._prefixes = tuple(f"{kind}/" for kind in sorted(projection.kinds))
+        self._types = None if projection.every_event else frozenset(projection.types)
 
     def wanted(self, recorded: Recorded) -> bool:
-        """Whether this event is new to the projection, and of a stream that it reads."""
+        """Whether this event is new to the projection, and one that it reads."""
+        if self._types is not None and recorded.type not in self._types:
+            return False
         place = self.places.get(recorded.partition)
         return (
             place is not None
@@ -68,6 +71,8 @@ class ProjectionFold:
 
     def missing(self, events: Iterable[Recorded]) -> list[StreamId]:
         """Return the streams whose contexts must be put in before `events` can be folded."""
+        if self._types is not None:
+            return []
         contexts = self.contexts
         streams = {r.stream for r in events if r.stream not in contexts and self.wanted(r)}
         return sorted(streams)
@@ -99,17 +104,20 @@ class ProjectionFold:
         return folded
 
     def _fold_one(self, recorded: Recorded, folded: Folded) -> None:
-        context = self.contexts[recorded.stream]
-        try:
-            check_chain(recorded, context)
-        except GapError as gap:
-            self.park(recorded, str(gap), folded)
-            return
+        context = EMPTY
+        if self._types is None:
+            context = self.contexts[recorded.stream]
+            try:
+                check_chain(recorded, context)
+            except GapError as gap:
+                self.park(recorded, str(gap), folded)
+                return
         try:
             after = self.projection.fold(recorded, context, folded.changes)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise PoisonError(recorded) from error
-        self.contexts[recorded.stream] = after
+        if self._types is None:
+            self.contexts[recorded.stream] = after
 
     def park(self, recorded: Recorded, error: str, folded: Folded) -> None:
         """Stop the stream at this event; later ones stay in the log until it is redriven."""

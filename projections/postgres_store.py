@@ -75,6 +75,8 @@ async def load_contexts(
     connection: AsyncConnection[Any], projection: Projection, streams: Sequence[StreamId]
 ) -> Mapping[StreamId, Context]:
     """Return what is stored of `streams`."""
+    if not streams:
+        return {}
     cursor = await connection.execute(projection.sql["contexts"], {"streams": list(streams)})
     return {row[0]: Context(*row[1:]) for row in await cursor.fetchall()}
 

@@ -41,6 +41,9 @@ class Projection:
     kinds: frozenset[str]  # of streams that it reads
     types: Mapping[str, int]  # event types that it reads, with the newest schema version it knows
     sql: Mapping[str, LiteralString]
+    # False: only events of `types` are looked at, each on its own, so there are no contexts. That
+    # the chain holds is then checked by the projection that reads all, in the same transaction.
+    every_event: bool = True
 
     @property
     def digest(self) -> str:

@@ -69,7 +69,16 @@ def place_of(stream: StreamId) -> Partition:
 
 def session_in(partition: int, number: int = 0, tenant: str = "default") -> StreamId:
     """Return the `number`-th session that lives in a partition."""
-    found = (stream_id("session", tenant, f"s-{n}") for n in count())
+    return _stream_in(partition, number, "session", tenant)
+
+
+def task_in(partition: int, number: int = 0, tenant: str = "default") -> StreamId:
+    """Return the `number`-th task that lives in a partition."""
+    return _stream_in(partition, number, "task", tenant)
+
+
+def _stream_in(partition: int, number: int, kind: str, tenant: str) -> StreamId:
+    found = (stream_id(kind, tenant, f"s-{n}") for n in count())
     matching = (stream for stream in found if place_of(stream) == partition)
     return next(stream for n, stream in enumerate(matching) if n == number)
 

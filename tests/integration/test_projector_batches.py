@@ -24,20 +24,23 @@ from projections.folding import Place, ProjectionFold
 from projections.projection import Projection
 from projections.rows import Row, Table
 from tests.servers import fresh_settings
-from tests.support import Stream, event, request, session_in, typed
+from tests.support import Stream, event, request, session_in, task_in, typed
+from tests.unit import plan_strategies
 from tests.unit.conversation_strategies import (
     each_message_once,
     events,
     model_calls,
     odd_messages,
 )
+from tests.unit.event_strategies import fields_of
 
 pytestmark = pytest.mark.stack
 
 T = TypeVar("T")
 
 PARTITION = Partition(3)
-STREAMS = [session_in(3, 0), session_in(3, 1)]
+STREAMS = [session_in(3, 0), session_in(3, 1), task_in(3)]
+FAMILIES = [events | model_calls | odd_messages, plan_strategies.events]
 Tables = Mapping[str, list[Row]]
 
 
@@ -100,9 +103,9 @@ def database(stack: Stack) -> Generator[Database]:
 
 @st.composite
 def logs(draw: st.DrawFn) -> list[Recorded]:
-    """Return the events of two sessions as they stand in their partition, some repeated."""
+    """Return the events of three streams as they stand in their partition, some repeated."""
     writers = [Stream(stream) for stream in STREAMS]
-    given = draw(st.lists(events | model_calls | odd_messages, max_size=12))
+    given = draw(st.sampled_from(FAMILIES).flatmap(lambda family: st.lists(family, max_size=12)))
     written: list[Recorded] = []
     made: list[Event] = [SessionStarted(user="u-7", agent="a"), *each_message_once(given)]
     for position, each in enumerate(made):
@@ -155,6 +158,37 @@ def test_rows_merged_in_python_are_rows_merged_by_the_database(
             key = {name: [row[name] for row in found[table.name]] for name in table.key}
             assert key == {name: [row[name] for row in expected] for name in table.key}
             assert found[table.name] == expected
+
+
+_TYPES = sorted({t for p in PROJECTIONS if not p.every_event for t in p.types})
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(
+        st.sampled_from(_TYPES).flatmap(lambda t: st.tuples(st.just(t), fields_of(t))), max_size=3
+    )
+)
+def test_whatever_an_event_holds_it_is_stored_and_every_view_shows_it(
+    database: Database, given: list[tuple[str, dict[str, Any]]]
+) -> None:
+    stream = Stream(STREAMS[0])
+    stream.accept(request(typed(SessionStarted(agent="a"))))
+    for event_type, fields in given:
+        stream.accept(request(event(event_type, **fields)))
+    log = [e._replace(position=Position(at)) for at, e in enumerate(stream.recorded)]
+
+    async def shown() -> None:
+        for projection in PROJECTIONS:
+            await database.store(projection, log)
+        cursor = await database.connection.execute(
+            "SELECT table_name FROM information_schema.views WHERE table_schema = 'agentjournal'"
+        )
+        for (view,) in await cursor.fetchall():
+            everything = sql.SQL("SELECT * FROM {}").format(sql.Identifier("agentjournal", view))
+            await (await database.connection.execute(everything)).fetchall()
+
+    database.run(shown())
 
 
 def test_a_projector_that_is_behind_changes_nothing(database: Database) -> None:

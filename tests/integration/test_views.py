@@ -14,8 +14,6 @@ import pytest
 from agentjournal import (
     Cost,
     CustomEvent,
-    Event,
-    Log,
     MessageAdded,
     ModelCalled,
     SessionStarted,
@@ -32,6 +30,7 @@ from agentjournal.events import Parent
 from agentjournal.settings import Settings
 from tests.servers import connected, query
 from tests.support import message
+from tests.views import recorded, rows
 
 pytestmark = pytest.mark.stack
 
@@ -53,21 +52,6 @@ PROMISED = {
     "parked": "projection generation stream version error",
 }
 JSON_COLUMNS = {("messages", "parts"), ("tool_calls", "arguments"), ("events", "data")}
-
-
-async def rows(settings: Settings, view: str, log: Log, session: str = "s") -> list[dict[str, Any]]:
-    return await query(
-        settings,
-        f"SELECT * FROM agentjournal.{view} WHERE tenant = '{log.settings.tenant}'"
-        f" AND session_id = '{session}' ORDER BY version",
-    )
-
-
-async def recorded(log: Log, *events: Event, session: str = "s", **more: Any) -> None:
-    """Append events, each on its own, and wait until every view shows them."""
-    handle = log.session(session, **more)
-    receipts = [await handle.append(each) for each in events]
-    await log.caught_up(receipts[-1])
 
 
 def asking(call_id: str, arguments_text: str) -> MessageAdded:

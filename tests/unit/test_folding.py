@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -186,6 +187,40 @@ def test_contexts_are_asked_for_once() -> None:
     assert fold.missing(log) == sorted([ONE, TWO])
     folded(fold, log)
     assert fold.missing(log_of(TWO, ONE, ONE, ONE)[3:]) == []
+
+
+def sparse_fold() -> ProjectionFold:
+    fold = ProjectionFold(replace(TALLY, types={"custom.x": 1}, every_event=False))
+    fold.places[PARTITION] = Place(Position(0), (-1, -1), "")
+    return fold
+
+
+def test_a_projection_of_some_types_needs_nothing_of_what_came_before() -> None:
+    stream = Stream(ONE)
+    for asked in (said("a"), event("custom.x"), said("b"), event("custom.x"), event("custom.y")):
+        stream.accept(request(asked, append_id=f"a-{stream.position}"))
+    log = [e._replace(position=Position(at)) for at, e in enumerate(stream.recorded)]
+    fold = sparse_fold()
+    assert [fold.wanted(each) for each in log] == [False, True, False, True, False]
+    assert fold.missing(log) == []
+    done = fold.fold({PARTITION: [*log[:2], *log]})
+    assert rows(done) == {ONE: (2, "a-3")}
+    assert (fold.contexts, done.parked) == ({}, [])
+    assert done.places == {PARTITION: Place(Position(5), (4, 0), log[4].hash)}
+    assert rows(fold.fold({PARTITION: log})) == {}
+
+
+def test_what_a_projection_of_some_types_cannot_fold_is_poison_too() -> None:
+    stream = Stream(ONE)
+    stream.accept(request(event("custom.poison")))
+    poison = replace(TALLY, types={"custom.poison": 1}, every_event=False)
+    fold = ProjectionFold(poison)
+    fold.places[PARTITION] = Place(Position(0), (-1, -1), "")
+    log = [each._replace(position=Position(0)) for each in stream.recorded]
+    with pytest.raises(PoisonError):
+        fold.fold({PARTITION: log})
+    fold.parked.add(ONE)
+    assert rows(fold.fold({PARTITION: log})) == {}
 
 
 def test_what_is_forgotten_must_be_read_anew() -> None:

@@ -1,0 +1,25 @@
+"""What tests of the SQL views share: events appended and waited for, and the rows of a view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentjournal import Event, Log
+from agentjournal.settings import Settings
+from tests.servers import query
+
+
+async def rows(settings: Settings, view: str, log: Log, session: str = "s") -> list[dict[str, Any]]:
+    """Return what a view shows of a session, in the order of versions."""
+    return await query(
+        settings,
+        f"SELECT * FROM agentjournal.{view} WHERE tenant = '{log.settings.tenant}'"
+        f" AND session_id = '{session}' ORDER BY version",
+    )
+
+
+async def recorded(log: Log, *events: Event, session: str = "s", **more: Any) -> None:
+    """Append events, each on its own, and wait until every view shows them."""
+    handle = log.session(session, **more)
+    receipts = [await handle.append(each) for each in events]
+    await log.caught_up(receipts[-1])
