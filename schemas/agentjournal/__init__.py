@@ -10,6 +10,7 @@ from agentjournal.errors import (
     AppendIdReused,
     AppendOutcomeUnknown,
     AppendRejected,
+    CompactionRefused,
     EventUnreadable,
     IntegrityError,
     LeaseLost,
@@ -23,6 +24,7 @@ from agentjournal.errors import (
     Unavailable,
     VersionConflict,
     VersionNotFound,
+    WindowTooSmall,
 )
 from agentjournal.events import (
     BUILT_IN,
@@ -123,7 +125,7 @@ from agentjournal.session import PendingAppend, Session
 from agentjournal.settings import Settings
 from agentjournal.state import Message, SessionState, ToolCall
 from agentjournal.summary import Summary
-from agentjournal.window import Window
+from agentjournal.windows.window import Window
 
 __all__ = [
     "BUILT_IN",
@@ -141,6 +143,7 @@ __all__ = [
     "Carried",
     "CheckpointRestored",
     "CheckpointSaved",
+    "CompactionRefused",
     "Connecting",
     "Constraints",
     "ConversationCompacted",
@@ -245,6 +248,7 @@ __all__ = [
     "VersionNotFound",
     "VideoPart",
     "Window",
+    "WindowTooSmall",
     "connect",
     "events",
     "register",

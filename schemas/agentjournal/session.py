@@ -7,12 +7,11 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from agentjournal.appender import Appender
 from agentjournal.envelope import Recorded
 from agentjournal.errors import AppendRejected, VersionConflict
-from agentjournal.events import Event, SessionEnded, SessionStarted
+from agentjournal.events import ConversationRewound, Event, SessionEnded, SessionStarted
 from agentjournal.ids import StreamId, parse_stream
 from agentjournal.kafka_ends import KafkaEnds
 from agentjournal.loading import Place, check_place, stored_state
@@ -24,7 +23,10 @@ from agentjournal.receipts import Receipt
 from agentjournal.requests import MAX_REQUEST_BYTES, NewEvent, Request
 from agentjournal.state import SessionState
 from agentjournal.summary import log_loaded
-from agentjournal.window import Window, openai_chat
+from agentjournal.windows.compaction import CompactionRequest, compaction_of
+from agentjournal.windows.tokens import Count, default_count
+from agentjournal.windows.tool_output import MAX_CHARACTERS
+from agentjournal.windows.window import Window, WindowFormat, WindowOptions, Windows
 
 _FOLLOW_S = 0.1
 
@@ -77,6 +79,7 @@ class Session:
         self._begun: NewEvent | None = outgoing("session", start, servers.redact)[0]
         self._last: Receipt | None = None
         self._order = asyncio.Lock()
+        self._windows = Windows()
 
     async def append(
         self,
@@ -154,13 +157,65 @@ class Session:
     async def window(
         self,
         *,
-        format: Literal["openai-chat"] = "openai-chat",  # noqa: A002 - the field's word
+        max_tokens: int | None = None,
+        trim_to: float = 0.7,
+        format: WindowFormat = "openai-chat",  # noqa: A002 - the field's word
+        count: Count | None = None,
+        max_output: int = MAX_CHARACTERS,
         timeout_s: float = 5.0,
     ) -> Window:
-        """Return the whole conversation as the model's API takes it. Raises what `load` raises."""
-        if format != "openai-chat":
-            raise ValueError(f"format {format!r} is not known: openai-chat is")
-        return openai_chat(await self.load(timeout_s=timeout_s))
+        """Return the conversation as a model's API takes it, in at most `max_tokens` tokens.
+
+        Nothing is cut until the budget is passed; then whole turns go, oldest first, until at most
+        `trim_to` of it is used, so that between two cuts each window begins with the one before.
+        System and developer messages, summaries and the last turn stay. One tool's output is shown
+        up to `max_output` characters, head and tail. `count` replaces the tokenizer.
+
+        Raises what `load` raises, WindowTooSmall when what must be kept does not fit, ValueError
+        for options that make no sense.
+        """
+        options = WindowOptions(max_tokens, trim_to, format, max_output)
+        return self._windows.window(await self.load(timeout_s=timeout_s), options, count)
+
+    async def compact(  # noqa: PLR0913 - a keyword for each thing one may ask for
+        self,
+        *,
+        summary: str,
+        keep_last: int = 4,
+        carried: Sequence[tuple[str, str]] = (),
+        carry_identifiers: bool = False,
+        summarised_by: str = "caller",
+        force: bool = False,
+        count: Count | None = None,
+    ) -> Receipt:
+        """Let `summary` stand for all but the last `keep_last` messages; the log keeps everything.
+
+        `carried` are (kind, value) to be kept word for word; with `carry_identifiers` account and
+        order numbers, amounts, paths, dates and addresses that the summary leaves out are among
+        them. A call and its results are never parted: more than `keep_last` may stay.
+
+        Raises CompactionRefused when the summary is empty, there is nothing to cover, or an
+        identifier would be lost and neither `carry_identifiers` nor `force` is given;
+        VersionConflict when the session moved on meanwhile, and what `load` and `append` raise.
+        """
+        asked = CompactionRequest(
+            summary, keep_last, carried, carry_identifiers, summarised_by, force
+        )
+        state = await self.load()
+        event = compaction_of(state, asked, count or default_count())
+        return await self.append(event, expected_version=state.version)
+
+    async def rewind(self, to_version: int, *, reason: str = "rewound") -> Receipt:
+        """Let nothing that was said after `to_version` count any more: undo, or edit and go on.
+
+        Calls that were made stay made. Raises ValueError when the session has no such version,
+        VersionConflict when it moved on meanwhile, and what `load` and `append` raise.
+        """
+        state = await self.load()
+        if not 0 <= to_version <= state.version:
+            raise ValueError(f"to_version={to_version} is not between 0 and {state.version}")
+        event = ConversationRewound(to_version=to_version, reason=reason)
+        return await self.append(event, expected_version=state.version)
 
     async def events(self, *, after: int = 0, follow: bool = False) -> AsyncIterator[Recorded]:
         """Yield the session's events with version > `after`; with `follow`, for ever.

@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeAlias
 from agentjournal.codec import decode
 from agentjournal.envelope import NO_HASH, Recorded
 from agentjournal.events import (
+    ConversationCompacted,
+    ConversationRewound,
     Event,
     MessageAdded,
     MessageRetracted,
@@ -46,7 +48,7 @@ class Message:
     turn_id: str | None = None
     name: str | None = None
     model_call_id: str | None = None
-    status: str = "complete"  # or incomplete, retracted
+    status: str = "complete"  # or incomplete, retracted, rewound
     tokens: int | None = None
 
     @property
@@ -84,6 +86,17 @@ class ToolCall:
         return decode(self.arguments_text.encode())
 
 
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """A stretch of the conversation that is shown as a summary; the log keeps all of it."""
+
+    first_version: int
+    last_version: int
+    summary: str
+    carried: Sequence[tuple[str, Any]]  # (kind, value), word for word
+    version: Version
+
+
 @dataclass(slots=True)
 class SessionState:
     """What a session has come to at `version`."""
@@ -97,6 +110,7 @@ class SessionState:
     status: str = "open"  # or ended, expired, deleted
     messages: list[Message] = field(default_factory=list[Message])
     calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
+    compactions: list[Compaction] = field(default_factory=list[Compaction])
     turn_id: str | None = None  # of the turn that is open
     summary: Summary = field(default_factory=Summary, compare=False)  # what it was folded from
 
@@ -112,7 +126,7 @@ class SessionState:
         self.summary.count(recorded, event)
         self.version, self.hash = recorded.version, recorded.hash
 
-    def _apply(self, event: Event, recorded: Recorded) -> None:
+    def _apply(self, event: Event, recorded: Recorded) -> None:  # noqa: C901 - a case a type
         match event:
             case MessageAdded():
                 self._message(event, recorded)
@@ -123,6 +137,10 @@ class SessionState:
                     replace(m, status="retracted") if m.message_id == message_id else m
                     for m in self.messages
                 ]
+            case ConversationRewound():
+                self._rewind(event.to_version)
+            case ConversationCompacted():
+                self.compactions.append(_compaction(event, recorded.version))
             case TurnStarted(turn_id=turn_id):
                 self.turn_id = turn_id
             case TurnEnded(turn_id=turn_id):
@@ -135,6 +153,19 @@ class SessionState:
                 self.status = _STATUS[type(event)]
             case _:
                 pass  # a type that is no part of the conversation
+
+    def with_compaction(self, event: ConversationCompacted) -> SessionState:
+        """Return the state that this one comes to when the event is the next."""
+        after = replace(self, compactions=list(self.compactions))
+        after.compactions.append(_compaction(event, Version(self.version + 1)))
+        return after
+
+    def _rewind(self, to_version: int) -> None:
+        self.messages = [
+            message if message.version <= to_version else replace(message, status="rewound")
+            for message in self.messages
+        ]
+        self.compactions = [c for c in self.compactions if c.last_version <= to_version]
 
     def _message(self, event: MessageAdded, recorded: Recorded) -> None:
         message = Message(
@@ -198,6 +229,11 @@ class SessionState:
             error=None if isinstance(event, ToolCompleted) else event.error,
             ended_version=version,
         )
+
+
+def _compaction(event: ConversationCompacted, version: Version) -> Compaction:
+    carried = [(each.kind, each.value) for each in event.carried]
+    return Compaction(event.first_version, event.last_version, event.summary, carried, version)
 
 
 _STATUS: Mapping[type[Event], str] = {

@@ -21,7 +21,8 @@ from agentjournal import (
     ToolFailure,
     ToolStarted,
 )
-from agentjournal.window import NO_RESULT, Window, openai_chat
+from agentjournal.windows.conversation import NO_RESULT
+from agentjournal.windows.window import Window, WindowOptions, Windows
 from tests.support import Stream, message, request, typed
 
 
@@ -32,7 +33,7 @@ def window_of(*events: Event) -> Window:
     state = SessionState(stream.stream)
     for recorded in stream.recorded:
         state.apply(recorded)
-    return openai_chat(state)
+    return Windows().window(state, WindowOptions())
 
 
 def call(call_id: str) -> ToolCallPart:

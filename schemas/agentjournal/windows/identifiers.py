@@ -1,0 +1,51 @@
+"""Identifiers in text: what a later answer may need to the letter and no summary may lose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+IdentifierKind: TypeAlias = Literal["url", "email", "path", "date", "amount", "number"]
+
+
+class Identifier(NamedTuple):
+    """An account or order number, an amount, a path, a date, an address: as it was written."""
+
+    kind: IdentifierKind
+    value: str
+
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
+_CODE = r"(?:USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|BRL|MXN)"
+_SUM = r"\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1,2})?"
+# The first that matches at a place counts, so the more particular ones come first.
+_PATTERN = re.compile(
+    rf"""
+    (?P<url>\b[a-z][a-z0-9+.-]{{1,20}}://[^\s<>"'`\])}}]+)
+    |(?P<email>\b[\w.+-]{{1,64}}@[\w-]+(?:\.[\w-]+)+\b)
+    |(?P<date>\b\d{{4}}-\d{{2}}-\d{{2}}(?:T\d{{2}}:\d{{2}}(?::\d{{2}})?)?
+        |\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b
+        |\b{_MONTH}\ \d{{1,2}}(?:st|nd|rd|th)?(?:,?\ \d{{4}})?\b
+        |\b\d{{1,2}}\.?\ {_MONTH}(?:\ \d{{4}})?\b)
+    |(?P<amount>[$€£¥]\ ?(?:{_SUM})|\b{_CODE}\ ?(?:{_SUM})|\b(?:{_SUM})\ ?(?:{_CODE}\b|[€£¥]))
+    |(?P<path>(?<![\w/])(?:~|\.{{1,2}}|[A-Za-z]:)?[/\\](?:[\w.@+-]+[/\\])*[\w.@+-]+
+        |\b[\w.@+-]+(?:/[\w.@+-]+)*/[\w.@+-]*\.[A-Za-z]\w{{0,7}}\b)
+    |(?P<number>[#]?\b(?=[\w-]*\d)(?:[A-Za-z]{{1,12}}[-_]?)?\d{{4,}}(?:-[\dA-Za-z]+)*\b
+        |[#]\w*\d\w*
+        |\b[a-z]+(?:_[a-z]+)*_\d{{2,}}\b
+        |\b[A-Z0-9]*(?:[A-Z]\d|\d[A-Z])[A-Z0-9]{{2,}}\b
+        |\b[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}\b)
+    """,
+    re.VERBOSE,
+)
+_TRAILING = ".,;:!?"
+
+
+def identifiers_in(text: str) -> Iterator[Identifier]:
+    """Yield the identifiers of a text in its order; one may come more than once."""
+    for found in _PATTERN.finditer(text):
+        kind: IdentifierKind = found.lastgroup  # type: ignore[assignment]  # the pattern's groups
+        value = found.group().rstrip(_TRAILING) if kind in {"url", "path"} else found.group()
+        if value:
+            yield Identifier(kind, value)

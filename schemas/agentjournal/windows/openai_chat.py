@@ -1,0 +1,61 @@
+"""The window as OpenAI chat completions take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from agentjournal.events import ImagePart, RefusalPart, TextPart
+from agentjournal.windows.conversation import Entry
+
+
+def openai_chat(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Return `messages`: a call's results follow its message.
+
+    Reasoning has no place in this form.
+    """
+    messages: list[dict[str, Any]] = []
+    for entry in entries:
+        messages.append(_message(entry))
+        messages.extend(
+            {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
+            for result in entry.results
+        )
+    return messages
+
+
+def _message(entry: Entry) -> dict[str, Any]:
+    shown: dict[str, Any] = {"role": entry.role, "content": _content(entry)}
+    if entry.name is not None:
+        shown["name"] = entry.name
+    if entry.role == "assistant":
+        refusals = [part.text for part in entry.parts if isinstance(part, RefusalPart)]
+        if refusals:
+            shown["refusal"] = "\n".join(refusals)
+        if entry.calls:
+            shown["tool_calls"] = [
+                {
+                    "id": call.call_id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": call.arguments_text},
+                }
+                for call in entry.calls
+            ]
+    return shown
+
+
+def _content(entry: Entry) -> str | list[dict[str, Any]] | None:
+    if any(isinstance(part, ImagePart) and part.uri for part in entry.parts):
+        return list(_content_parts(entry.parts))
+    text = entry.text
+    if not text and entry.role == "assistant" and entry.calls:
+        return None
+    return text
+
+
+def _content_parts(parts: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    for part in parts:
+        if isinstance(part, TextPart):
+            yield {"type": "text", "text": part.text}
+        elif isinstance(part, ImagePart) and part.uri:
+            yield {"type": "image_url", "image_url": {"url": part.uri}}
