@@ -9,7 +9,9 @@ import typer
 from agentjournal.errors import AgentJournalError
 from commands import (
     dead,
+    diff,
     health,
+    history,
     importing,
     init,
     running,
@@ -27,7 +29,21 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for module in (stack, init, running, health, sessions, show, tail, sql, verify, dead, importing):
+for module in (
+    stack,
+    init,
+    running,
+    health,
+    sessions,
+    show,
+    diff,
+    history,
+    tail,
+    sql,
+    verify,
+    dead,
+    importing,
+):
     app.add_typer(module.commands)
 
 

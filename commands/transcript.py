@@ -17,7 +17,6 @@ from agentjournal.events import (
     ToolFailed,
     ToolSettled,
     ToolStarted,
-    decode_event,
 )
 from agentjournal.state import Message, SessionState
 
@@ -84,7 +83,7 @@ class Transcript:
         self.state.apply(recorded)
         self.started_at = self.started_at or recorded.recorded_at
         self.last_at = recorded.recorded_at
-        event = decode_event(recorded.type, recorded.schema_version, recorded.raw_data)
+        event = recorded.event
         match event:
             case MessageAdded():
                 self._said(event, recorded)

@@ -1,4 +1,4 @@
-"""`agentjournal sessions`, `show` and `tail`: a log as a person reads it.
+"""`agentjournal sessions`, `show`, `diff`, `history`, `tail`: a log as a person reads it.
 
 One log serves the whole file. Two sessions stand in it, `s-1` the latest active; what a test adds
 goes to a session of its own.
@@ -203,6 +203,64 @@ def test_show_at_a_version_or_a_time_is_as_it_was_then(console: Console) -> None
     assert "neither a version nor a time" in console.failure(
         "show", "s-1", "--at", "noon", status=2
     )
+    assert console.failure("show", "s-1", "--at", "9") == (
+        "error: session/acme/s-1 has no version 9: its last one is version 8\n"
+    )
+
+
+def test_diff_shows_what_changed_between_two_versions(console: Console) -> None:
+    lines = console.output("diff", "s-1", "4", "7").splitlines()
+    assert lines == [
+        "session s-1  version 4 → 7",
+        "messages",
+        f"  + 5  assistant  Let me look. {'w' * 186}…",
+        "tool calls",
+        r"  + c-1  find_order  completed  \x1b]0;owned\x07 [bold]text[/bold] \x9b31m shipped",
+        "  + c-2  refund  open",
+        "events  1 message.added, 1 tool.started, 1 tool.completed",
+    ]
+    found = json.loads(console.output("diff", "s-1", "6", "8", "--json"))
+    assert (found["from_version"], found["to_version"]) == (6, 8)
+    calls = {each["after"]["call_id"]: each for each in found["tool_calls"]["changed"]}
+    assert calls["c-1"]["after"]["output"] == f"{NASTY}\nshipped"
+    assert (calls["c-2"]["before"]["attempt"], calls["c-2"]["after"]["attempt"]) == (0, 1)
+    assert found["events"] == {"tool.completed": 1, "tool.started": 1}
+    assert "nothing changed" in console.output("diff", "s-1", "3", "3")
+    shown = console.on_terminal("diff", "s-1", "0", "8", columns=60)
+    assert "\x1b[" in shown
+    assert max(map(cell_len, STYLES.sub("", shown).splitlines())) <= 60
+
+
+def test_diff_takes_times_and_refuses_what_is_no_place(console: Console) -> None:
+    now = json.loads(console.output("show", "s-1", "--json"))
+    found = json.loads(console.output("diff", "s-1", "2001-01-01", now["started_at"], "--json"))
+    assert (found["from_version"], found["to_version"]) == (0, 3)
+    assert found["fields"]["title"] == {"before": None, "after": "An order"}
+    assert "its last one is version 8" in console.failure("diff", "s-1", "1", "9")
+    assert "neither a version nor a time" in console.failure("diff", "s-1", "1", "x", status=2)
+    assert "there is no session" in console.failure("diff", "s-0", "0", "1")
+
+
+def test_history_is_a_line_an_event_with_who_did_it(console: Console) -> None:
+    lines = console.output("history", "s-1").splitlines()
+    assert [(line.split()[0], line.split()[3], line.split()[4]) for line in lines] == [
+        ("1", "support", "session.started"),
+        ("2", "support", "turn.started"),
+        ("3", "support", "message.added"),
+        ("4", "support", "model.called"),
+        ("5", "support", "message.added"),
+        ("6", "support", "tool.started"),
+        ("7", "support", "tool.completed"),
+        ("8", "support", "tool.started"),
+    ]
+    assert lines[2].endswith("user: Where is it?")
+    found = json.loads(console.output("history", "s-1", "--json"))
+    assert [event["version"] for event in found] == list(range(1, 9))
+    assert {event["agent"] for event in found} == {"support"}
+    assert found[6]["data"]["output"] == f"{NASTY}\nshipped"
+    terminal = STYLES.sub("", console.on_terminal("history", "s-1", columns=110)).splitlines()
+    assert (len(terminal), max(map(cell_len, terminal))) == (8, 110)
+    assert "there is no session" in console.failure("history", "s-0")
 
 
 def test_show_takes_a_stream_too(console: Console) -> None:
