@@ -14,6 +14,7 @@ from commands import (
     history,
     importing,
     init,
+    parked,
     running,
     sessions,
     show,
@@ -42,6 +43,7 @@ for module in (
     sql,
     verify,
     dead,
+    parked,
     importing,
 ):
     app.add_typer(module.commands)

@@ -69,3 +69,10 @@ def is_trouble(error: Error) -> bool:
     if error.sqlstate is None:  # the connection broke, or there was none to be had
         return isinstance(error, (OperationalError, InterfaceError))
     return error.sqlstate[:2] in _TROUBLE or isinstance(error, IdleInTransactionSessionTimeout)
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why a statement or a fold failed, in words without the row: logs hold no payloads."""
+    if isinstance(error, Error) and error.diag.message_primary:
+        return error.diag.message_primary
+    return str(error)

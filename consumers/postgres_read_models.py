@@ -10,7 +10,7 @@ import structlog
 
 from agentjournal.envelope import Recorded
 from agentjournal.ids import Partition
-from consumers.postgres_pool import PostgresPool, is_trouble
+from consumers.postgres_pool import PostgresPool, is_trouble, reason_of
 from consumers.projector import FoldedBatch, PoisonedBatchError, Polled, StartOverError
 from projections import postgres_store as store
 from projections.folding import Parked, PoisonError, ProjectionFold
@@ -72,12 +72,15 @@ class PostgresReadModels:
                 self._fault("begun")
                 for fold, before, folded in batches:
                     await store.write(connection, fold.projection, before, folded)
+                    await store.check_parked(connection, fold)
                     self._fault("rows")
                 self._fault("written")
         except store.PlaceLostError as lost:
             raise StartOverError(str(lost)) from lost
         except psycopg.Error as error:
-            raise PoisonedBatchError(str(error)) from error
+            raise PoisonedBatchError(reason_of(error)) from error
+        for fold, _, folded in batches:
+            fold.noted |= {parked.stream for parked in folded.parked}
         self._fault("committed")
 
     async def replay(self, folds: Sequence[ProjectionFold], polled: Polled) -> None:
@@ -91,6 +94,7 @@ class PostgresReadModels:
                 for fold in folds:
                     places = {p: place for p, place in fold.places.items() if p in polled}
                     await store.hold_places(connection, fold.projection, places)
+                    await store.check_parked(connection, fold)
                     for partition, batch in polled.items():
                         await _replay(connection, fold, partition, batch)
         except store.PlaceLostError as lost:
@@ -130,15 +134,16 @@ async def _store(
 async def _park(
     connection: _Connection, fold: ProjectionFold, recorded: Recorded, error: Exception
 ) -> None:
-    reason = str(error.__cause__ or error)
+    reason = reason_of(error.__cause__ or error)
     _LOG.error(
         "stream_parked",
         projection=fold.projection.name,
         stream=recorded.stream,
         version=recorded.version,
-        error=reason,
+        kind=type(error.__cause__ or error).__name__,  # its words may quote the payload
     )
     fold.parked.add(recorded.stream)
     await _store(connection, fold, recorded.partition, [recorded])  # only the place moves on
     parked = Parked(recorded.stream, recorded.partition, recorded.version, reason)
     await store.park(connection, fold.projection, parked)
+    fold.noted.add(recorded.stream)

@@ -174,7 +174,8 @@ class Projector:
         return True
 
     async def _replay(self, polled: Polled, poison: Exception) -> None:
-        _LOG.warning("batch_replayed", reason=str(poison), cause=str(poison.__cause__))
+        # By its kind only: what a fold or Postgres says of a value may quote it.
+        _LOG.warning("batch_replayed", reason=str(poison), cause=type(poison.__cause__).__name__)
         for fold in self._folds:
             fold.forget()
             await self._ports.models.load_places(fold, sorted(self._share))

@@ -11,6 +11,9 @@ from agentjournal.ids import Partition, Position, StreamId
 from projections.projection import EMPTY, Context, GapError, Projection, check_chain
 from projections.rows import Changes
 
+# What a fold of plain values raises when an event is not what it takes it for.
+FOLD_ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
 
 class Place(NamedTuple):
     """How far a projection is in a partition: the next position, and the last order applied."""
@@ -54,6 +57,7 @@ class ProjectionFold:
         self.places: dict[Partition, Place] = {}
         self.contexts: dict[StreamId, Context] = {}
         self.parked: set[StreamId] = set()
+        self.noted: set[StreamId] = set()  # of those parked, what the database has
         self._prefixes = tuple(f"{kind}/" for kind in sorted(projection.kinds))
         self._types = None if projection.every_event else frozenset(projection.types)
 
@@ -114,7 +118,7 @@ class ProjectionFold:
                 return
         try:
             after = self.projection.fold(recorded, context, folded.changes)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except FOLD_ERRORS as error:
             raise PoisonError(recorded) from error
         if self._types is None:
             self.contexts[recorded.stream] = after
@@ -129,3 +133,4 @@ class ProjectionFold:
         self.places.clear()
         self.contexts.clear()
         self.parked.clear()
+        self.noted.clear()

@@ -11,6 +11,7 @@ from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position, StreamId
 from projections.folding import Folded, Parked, Place, ProjectionFold
 from projections.projection import Context, Projection, read_sql
+from projections.rows import Changes
 
 _SQL = read_sql("store.sql")
 _MOST_ERROR = 2_000  # characters of an error that are kept
@@ -50,7 +51,8 @@ async def load_places(
         order = (input_position, index)
         fold.places[Partition(partition)] = Place(Position(next_position), order, found)
     cursor = await connection.execute(_SQL["parked"], ours)
-    fold.parked |= {row[0] for row in await cursor.fetchall()}
+    fold.noted |= {row[0] for row in await cursor.fetchall()}
+    fold.parked |= fold.noted
 
 
 async def hold_places(
@@ -92,11 +94,23 @@ async def write(
     Raises PlaceLostError when a checkpoint is not at its place of `before`.
     """
     await advance(connection, projection, before, folded.places)
-    for table in projection.tables:
-        for arrays in folded.changes.arrays(table.name):
-            await connection.execute(projection.sql[table.name], arrays, binary=True)
+    await _write_rows(connection, projection, folded.changes)
     for parked in folded.parked:
         await park(connection, projection, parked)
+
+
+async def check_parked(connection: AsyncConnection[Any], fold: ProjectionFold) -> None:
+    """Check, once the checkpoints are locked, that no parked stream was redriven meanwhile.
+
+    Its events were left out of what is to be stored. Raises PlaceLostError.
+    """
+    if not fold.noted:
+        return
+    partitions = list(fold.places)
+    ours = {**_named(fold.projection), "partitions": partitions}
+    cursor = await connection.execute(_SQL["parked"], ours)
+    if fold.noted - {row[0] for row in await cursor.fetchall()}:
+        raise PlaceLostError(partitions)
 
 
 async def advance(
@@ -124,10 +138,42 @@ async def advance(
         raise PlaceLostError(lost)
 
 
+async def all_parked(connection: AsyncConnection[Any], projection: Projection) -> Sequence[Parked]:
+    """Return the streams that the projection stopped at, by partition."""
+    cursor = await connection.execute(_SQL["all_parked"], _named(projection))
+    return [Parked(*row) for row in await cursor.fetchall()]
+
+
+async def lock_place(
+    connection: AsyncConnection[Any], projection: Projection, partition: Partition
+) -> Position:
+    """Return the next position of a partition; nobody moves it until the transaction ends."""
+    ours = {**_named(projection), "partitions": [partition]}
+    cursor = await connection.execute(_SQL["lock_places"], ours)
+    row = await cursor.fetchone()
+    return Position(0 if row is None else row[1])
+
+
+async def unpark(
+    connection: AsyncConnection[Any], projection: Projection, stream: StreamId, changes: Changes
+) -> None:
+    """Write the rows that a parked stream was short of, and let it go on."""
+    await _write_rows(connection, projection, changes)
+    await connection.execute(_SQL["unpark"], {**_named(projection), "stream": stream})
+
+
 async def park(connection: AsyncConnection[Any], projection: Projection, parked: Parked) -> None:
     """Note that a stream stopped, and why."""
     row = parked._asdict() | {"error": parked.error[:_MOST_ERROR].replace("\0", "\u2400")}
     await connection.execute(_SQL["park"], {**_named(projection), **row})
+
+
+async def _write_rows(
+    connection: AsyncConnection[Any], projection: Projection, changes: Changes
+) -> None:
+    for table in projection.tables:
+        for arrays in changes.arrays(table.name):
+            await connection.execute(projection.sql[table.name], arrays, binary=True)
 
 
 def _named(projection: Projection) -> dict[str, Any]:

@@ -45,6 +45,10 @@ class Projection:
     # the chain holds is then checked by the projection that reads all, in the same transaction.
     every_event: bool = True
 
+    def reads(self, event_type: str) -> bool:
+        """Whether an event of this type makes a difference to it."""
+        return self.every_event or event_type in self.types
+
     @property
     def digest(self) -> str:
         """What this generation means: another digest under the same number must not run."""

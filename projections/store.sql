@@ -60,3 +60,12 @@ VALUES (
     %(projection)s, %(generation)s, %(stream)s, %(partition)s, %(version)s, %(error)s
 )
 ON CONFLICT DO NOTHING;
+
+-- name: unpark
+DELETE FROM agentjournal_internal.parked
+WHERE projection = %(projection)s AND generation = %(generation)s AND stream = %(stream)s;
+
+-- name: all_parked
+SELECT stream, partition, version, error FROM agentjournal_internal.parked
+WHERE projection = %(projection)s AND generation = %(generation)s
+ORDER BY partition, stream;
