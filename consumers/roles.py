@@ -20,6 +20,7 @@ from consumers.redis_answers import RedisAnswers
 from consumers.sequencer import Sequencer, SequencerOptions, SequencerPorts
 from projections.conversation import CONVERSATION
 from projections.events import EVENTS_PROJECTION
+from projections.execution import EXECUTION
 from projections.memory import MEMORY
 from projections.plan import PLAN
 from streams.rules import rules_1
@@ -74,5 +75,5 @@ async def run_projector(
         await Projector(ports, PROJECTIONS, options, fault).run(stop)
 
 
-PROJECTIONS = (EVENTS_PROJECTION, CONVERSATION, PLAN, MEMORY)
+PROJECTIONS = (EVENTS_PROJECTION, CONVERSATION, PLAN, MEMORY, EXECUTION)
 ROLES: Mapping[str, Role] = {"sequencer": run_sequencer, "projector": run_projector}
