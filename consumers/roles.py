@@ -19,6 +19,7 @@ from consumers.projector import Projector, ProjectorOptions, ProjectorPorts
 from consumers.redis_answers import RedisAnswers
 from consumers.sequencer import Sequencer, SequencerOptions, SequencerPorts
 from projections.conversation import CONVERSATION
+from projections.environment import ENVIRONMENT
 from projections.events import EVENTS_PROJECTION
 from projections.execution import EXECUTION
 from projections.memory import MEMORY
@@ -75,5 +76,5 @@ async def run_projector(
         await Projector(ports, PROJECTIONS, options, fault).run(stop)
 
 
-PROJECTIONS = (EVENTS_PROJECTION, CONVERSATION, PLAN, MEMORY, EXECUTION)
+PROJECTIONS = (EVENTS_PROJECTION, CONVERSATION, PLAN, MEMORY, EXECUTION, ENVIRONMENT)
 ROLES: Mapping[str, Role] = {"sequencer": run_sequencer, "projector": run_projector}

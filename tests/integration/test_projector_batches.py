@@ -25,7 +25,12 @@ from projections.projection import Projection
 from projections.rows import Row, Table
 from tests.servers import fresh_settings
 from tests.support import Stream, event, request, session_in, task_in, typed
-from tests.unit import execution_strategies, memory_strategies, plan_strategies
+from tests.unit import (
+    environment_strategies,
+    execution_strategies,
+    memory_strategies,
+    plan_strategies,
+)
 from tests.unit.conversation_strategies import (
     each_message_once,
     events,
@@ -45,6 +50,7 @@ FAMILIES = [
     plan_strategies.events,
     memory_strategies.events,
     execution_strategies.events,
+    environment_strategies.events,
 ]
 Tables = Mapping[str, list[Row]]
 
