@@ -8,6 +8,7 @@ import typer
 
 from agentjournal.errors import AgentJournalError
 from commands import (
+    check_upgrade,
     dead,
     diff,
     health,
@@ -42,6 +43,7 @@ for module in (
     tail,
     sql,
     verify,
+    check_upgrade,
     dead,
     parked,
     importing,

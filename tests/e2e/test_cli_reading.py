@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -274,6 +275,39 @@ def test_show_of_an_unknown_session_names_those_that_look_alike(console: Console
     assert "`agentjournal sessions`" in console.failure("show", "nothing like it, at all")
 
 
+def test_check_upgrade_lists_the_sessions_that_new_code_cannot_load(
+    console: Console, tmp_path: Path
+) -> None:
+    name = "custom.cli_order_placed"
+    append(console, "upgraded", said("a"), aj.CustomEvent(name, {"order": 7}))
+    whole = console.output("check-upgrade", "--sample", "1000")
+    assert whole.endswith(f"kept without a model: 1 {name}\nevery one of them loads\n")
+    (tmp_path / "shop_events.py").write_text(
+        "import agentjournal\n"
+        "class Placed(agentjournal.Event):\n"
+        "    orders: list[int]\n"
+        f"agentjournal.register(Placed, type={name!r}, version=2,"
+        " upcasters={1: lambda fields: {'orders': [fields['number']]}})\n"
+    )
+    arguments = ("check-upgrade", "--models", "shop_events")
+    done = console(*arguments, PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stderr) == (1, "")
+    failure, summary, last = done.stdout.splitlines()
+    assert failure.startswith(
+        f"session/acme/upgraded version 3: {name}, written as schema version 1"
+    )
+    assert failure.endswith("raised KeyError: 'number'")
+    assert summary.split(":")[0] == whole.split(":")[0]
+    assert re.fullmatch(r"(\d+) of \1 sessions: \d+ events, 0 of them upcast", summary)
+    assert last == "1 failure"
+    as_json = console(*arguments, "--json", PYTHONPATH=str(tmp_path))
+    [listed] = json.loads(as_json.stdout)["failures"]
+    assert (listed["stream"], listed["version"]) == ("session/acme/upgraded", 3)
+    assert "cannot be imported: ModuleNotFoundError" in console.failure(
+        "check-upgrade", "--models", "no_such_module"
+    )
+
+
 def test_tail_shows_the_latest_events_a_line_each(console: Console) -> None:
     lines = console.output("tail", "s-1", "--lines", "3").splitlines()
     assert [line.split()[2:5] for line in lines] == [
@@ -336,7 +370,9 @@ def test_a_reader_that_has_enough_ends_a_command_without_a_word(console: Console
     assert done.stderr == b""
 
 
-@pytest.mark.parametrize("command", [["tail"], ["dead"], ["sql", "SELECT 1"], ["verify"]])
+@pytest.mark.parametrize(
+    "command", [["tail"], ["dead"], ["sql", "SELECT 1"], ["verify"], ["check-upgrade"]]
+)
 def test_servers_that_cannot_be_reached_are_one_line_and_status_1(
     console: Console, command: list[str]
 ) -> None:

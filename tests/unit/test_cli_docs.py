@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 def test_the_page_has_a_part_with_an_example_for_each_command() -> None:
     known = list(vars(typer.main.get_command(app))["commands"])
     page = PAGE.read_text(encoding="utf-8")
-    parts = re.split(r"^### `agentjournal (\w+)`\n", page, flags=re.MULTILINE)
+    parts = re.split(r"^### `agentjournal ([\w-]+)`\n", page, flags=re.MULTILINE)
     described = dict(zip(parts[1::2], parts[2::2], strict=True))
     assert sorted(described) == sorted(known)
     for name, text in described.items():

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -24,36 +23,13 @@ from agentjournal import (
     VersionNotFound,
 )
 from agentjournal.envelope import Recorded
-from agentjournal.ids import StreamId, Version
+from agentjournal.ids import StreamId
 from agentjournal.loading import check_place, stored_state
 from agentjournal.summary import log_loaded
 from tests.support import BEGAN_MS, Stream, event, message, request, said, typed
+from tests.unit.stored_rows import Rows
 
 BEGAN = datetime.fromtimestamp(BEGAN_MS / 1_000, UTC)
-
-
-@dataclass
-class Rows:
-    """Events of one stream, as a table holds them."""
-
-    events: Sequence[Recorded]
-    head_hash: str | None = None
-    asked: list[int | None] = field(default_factory=list[int | None])
-
-    async def head(self, stream: StreamId) -> tuple[Version, str] | None:
-        if not self.events:
-            return None
-        last = self.events[-1]
-        assert last.stream == stream
-        return last.version, self.head_hash or last.hash
-
-    async def read_stream(
-        self, stream: StreamId, *, after: int = 0, most: int | None = None
-    ) -> AsyncIterator[Recorded]:
-        assert all(each.stream == stream for each in self.events)
-        self.asked.append(most)
-        for each in [each for each in self.events if each.version > after][:most]:
-            yield each
 
 
 def conversation(count: int, seconds: Sequence[int] = ()) -> Stream:
