@@ -36,7 +36,8 @@ fills the other ones that have a default; in the log they are always there. Unkn
   and `USD`.
 * `integer` and `number` stay within 64 bit; a number is finite.
 * `any`: any JSON-like value, exactly as it was given.
-* Types named `custom.<name>` hold any object.
+* Types named `custom.<name>` hold any object; you may give them
+  [models and versions](past-states.md#events-of-your-own-types).
 """
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from agentjournal.events.wire import wire_form
 from agentjournal.ids import parse_stream
-from agentjournal.state import Message, ToolCall
+from agentjournal.state import Compaction, Message, ToolCall
 from commands.differences import Changes, Differences
 from commands.harmless import one_line
 from commands.lines import Line, line
@@ -33,6 +33,7 @@ def differences_lines(found: Differences) -> Iterator[Line]:
         yield line(_CHANGED, words, indent=2)
     yield from _part("messages", found.messages, _message, _message_change)
     yield from _part("tool calls", found.calls, _call, _call_change)
+    yield from _part("compactions", found.compactions, _compaction, _compaction_change)
     counts = ", ".join(f"{count} {one_line(kind)}" for kind, count in found.events.items())
     yield line((f"events  {counts}", "dim"))
 
@@ -91,6 +92,15 @@ def _call_end(call: ToolCall) -> str:
     return f"  {text}" if text else ""
 
 
+def _compaction(compaction: Compaction) -> str:
+    versions = f"{compaction.first_version} to {compaction.last_version}"
+    return f"{compaction.version}  for versions {versions}  {one_line(compaction.summary, _MOST)}"
+
+
+def _compaction_change(_: Compaction, after: Compaction) -> str:
+    return _compaction(after)
+
+
 def _value(value: Any) -> str:
     return "-" if value is None else one_line(str(value), _MOST)
 
@@ -110,6 +120,7 @@ def differences_object(found: Differences) -> dict[str, Any]:
         },
         "messages": _changes(found.messages, _message_object),
         "tool_calls": _changes(found.calls, _call_object),
+        "compactions": _changes(found.compactions, _compaction_object),
         "events": found.events,
     }
 
@@ -147,4 +158,14 @@ def _call_object(call: ToolCall) -> dict[str, Any]:
         "output": written_output(call.output),
         "result": call.result,
         "error": None if call.error is None else wire_form(call.error),
+    }
+
+
+def _compaction_object(compaction: Compaction) -> dict[str, Any]:
+    return {
+        "version": compaction.version,
+        "first_version": compaction.first_version,
+        "last_version": compaction.last_version,
+        "summary": compaction.summary,
+        "carried": [{"kind": kind, "value": value} for kind, value in compaction.carried],
     }

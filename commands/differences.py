@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from agentjournal.state import Message, SessionState, ToolCall
+from agentjournal.state import Compaction, Message, SessionState, ToolCall
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -43,10 +43,11 @@ class Differences:
     fields: dict[str, Pair[Any]]
     messages: Changes[Message]
     calls: Changes[ToolCall]
+    compactions: Changes[Compaction]
     events: dict[str, int]  # by type, that stand between the two
 
     def __bool__(self) -> bool:
-        return bool(self.fields or self.messages or self.calls or self.events)
+        return bool(self.fields or self.messages or self.calls or self.compactions or self.events)
 
 
 def differences(before: SessionState, after: SessionState) -> Differences:
@@ -58,6 +59,7 @@ def differences(before: SessionState, after: SessionState) -> Differences:
         {name: pair for name, pair in fields.items() if pair.before != pair.after},
         _changes(*({m.version: m for m in state.messages} for state in (before, after))),
         _changes(before.calls, after.calls),
+        _changes(*({c.version: c for c in state.compactions} for state in (before, after))),
         _between(before, after),
     )
 

@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentjournal import (
+    Carried,
+    ConversationCompacted,
     Event,
     MessageAdded,
     MessageRetracted,
@@ -19,6 +21,7 @@ from agentjournal import (
     ToolFailure,
     ToolStarted,
 )
+from agentjournal.codec import encode
 from commands.diff_text import differences_lines, differences_object
 from commands.differences import Pair, differences
 from commands.lines import plain
@@ -55,6 +58,15 @@ STORY: tuple[Event, ...] = (
     MessageRetracted(message_id="m-a", reason="r"),
     MessageAdded(role="user", content="\x1b[31mred", message_id="m-red"),
     SessionUpdated(title="A refund"),
+    ConversationCompacted(
+        first_version=2,
+        last_version=3,
+        summary="They asked\nwhere it is.",
+        carried=[Carried(kind="order", value="7", version=2)],
+        tokens_before=9,
+        tokens_after=4,
+        summarised_by="caller",
+    ),
     SessionEnded(reason="solved"),
 )
 END = len(STORY)
@@ -94,8 +106,10 @@ def test_between_two_states_each_thing_stands_where_it_belongs() -> None:
         "message.retracted": 1,
         "message.added": 1,
         "session.updated": 1,
+        "conversation.compacted": 1,
         "session.ended": 1,
     }
+    assert [each.version for each in found.compactions.added] == [11]
 
 
 @given(places, places)
@@ -149,7 +163,8 @@ def lines(one: int, two: int) -> list[str]:
 def test_lines_are_marked_as_added_changed_or_removed_and_are_harmless() -> None:
     kinds = [
         *("message.added", "tool.started", "tool.failed", "tool.completed"),
-        *("message.retracted", "session.updated", "session.ended"),
+        *("message.retracted", "session.updated"),
+        *("conversation.compacted", "session.ended"),
     ]
     assert lines(4, END) == [
         f"session s-1  version 4 → {END}",
@@ -160,6 +175,8 @@ def test_lines_are_marked_as_added_changed_or_removed_and_are_harmless() -> None
         "  ~ 2  user  complete → retracted",
         "tool calls",
         "  ~ c  refund  open (attempt 1) → completed (attempt 2)  done",
+        "compactions",
+        "  + 11  for versions 2 to 3  They asked where it is.",
         f"events  {', '.join(f'1 {kind}' for kind in kinds)}",
     ]
 
@@ -185,4 +202,7 @@ def test_the_object_has_every_value_as_it_was_recorded() -> None:
     assert found["messages"]["added"][0]["text"] == "\x1b[31mred"
     [call] = found["tool_calls"]["changed"]
     assert (call["before"]["attempt"], call["after"]["output"]) == (1, "done")
+    [compaction] = found["compactions"]["added"]
+    assert compaction["carried"] == [{"kind": "order", "value": "7"}]
     assert found["events"]["session.ended"] == 1
+    assert encode(found)
