@@ -3,13 +3,23 @@
 The value is one line of JSON (the header), a newline, then the bytes of every event's `data`, one
 after the other, cut by the `size` of each. So nobody between the caller and the log ever decodes
 and re-encodes `data`: the bytes that were written are the bytes that are kept.
+
+The header is an array, each value in its place, null where there is none:
+
+    [format, appendid, attempt, expectedversion, fence, replyto, source, agent, worker,
+     dataencoding, start, [event, …]]
+
+with `start` and each event in turn an array:
+
+    [id, type, schemaversion, size, time, tokens, correlationid, causationid, traceparent]
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -59,21 +69,20 @@ class Request(NamedTuple):
 
     def encoded(self) -> bytes:
         """Return the record value for the `appends` topic."""
-        header = {
-            "format": FORMAT,
-            "appendid": self.append_id,
-            "attempt": self.attempt,
-            "expectedversion": self.expected_version,
-            "fence": self.fence,
-            "replyto": self.reply_to,
-            "source": self.source,
-            "agent": self.agent,
-            "worker": self.worker,
-            "dataencoding": self.dataencoding,
-            "start": None if self.start is None else _header_of(self.start),
-            "events": [_header_of(event) for event in self.events],
-        }
-        header = {name: value for name, value in header.items() if value is not None}
+        header = [
+            FORMAT,
+            self.append_id,
+            self.attempt,
+            self.expected_version,
+            self.fence,
+            self.reply_to,
+            self.source,
+            self.agent,
+            self.worker,
+            self.dataencoding,
+            None if self.start is None else _header_of(self.start),
+            [_header_of(event) for event in self.events],
+        ]
         return b"".join((orjson.dumps(header), b"\n", *self._blobs()))
 
     def _blobs(self) -> Iterator[bytes]:
@@ -83,17 +92,9 @@ class Request(NamedTuple):
             yield event.data
 
 
-def _header_of(event: NewEvent) -> dict[str, Any]:
-    header: dict[str, Any] = {
-        "id": event.id,
-        "type": event.type,
-        "schemaversion": event.schemaversion,
-        "size": len(event.data),
-    }
-    for name in ("time", "tokens", "correlationid", "causationid", "traceparent"):
-        if (value := getattr(event, name)) is not None:
-            header[name] = value
-    return header
+def _header_of(event: NewEvent) -> list[Any]:
+    id_, event_type, data, schemaversion, *rest = event
+    return [id_, event_type, schemaversion, len(data), *rest]
 
 
 class RequestError(ValueError):
@@ -104,57 +105,52 @@ class RequestError(ValueError):
         self.path, self.reason = path, reason
 
 
-class _Fields(NamedTuple):
-    kinds: dict[str, type]  # bool is not an int here
-    required: frozenset[str]
-    most: tuple[int, str]  # the largest integer, and the same in words
-    plans: dict[tuple[str | type, ...], _Plan]  # by names and types, in the order they came
+class _Field(NamedTuple):
+    name: str
+    kind: type  # bool is not an int here
+    is_required: bool = False
 
 
-class _Plan(NamedTuple):
-    """What is left to check of an object whose names and types were found to be right."""
+class _Form:
+    """What an array of the header holds, in this order."""
 
-    texts: Callable[[dict[str, Any]], tuple[str, ...]]
-    integers: Callable[[dict[str, Any]], tuple[int, ...]]
+    def __init__(self, *fields: _Field, most: tuple[int, str]) -> None:
+        self.fields = fields
+        self.most = most  # the largest integer, and the same in words
+        self.types = frozenset(
+            product(*((f.kind,) if f.is_required else (f.kind, type(None)) for f in fields))
+        )
+        self.integers = itemgetter(*(at for at, f in enumerate(fields) if f.kind is int))
 
 
-_HEADER = _Fields(
-    {
-        "format": int,
-        "appendid": str,
-        "attempt": int,
-        "expectedversion": int,
-        "fence": int,
-        "replyto": str,
-        "source": str,
-        "agent": str,
-        "worker": str,
-        "dataencoding": str,
-        "start": dict,
-        "events": list,
-    },
-    frozenset({"format", "appendid", "attempt", "source", "events"}),
-    (2**53, "2**53"),
-    {},
+_HEADER = _Form(
+    _Field("format", int, is_required=True),
+    _Field("appendid", str, is_required=True),
+    _Field("attempt", int, is_required=True),
+    _Field("expectedversion", int),
+    _Field("fence", int),
+    _Field("replyto", str),
+    _Field("source", str, is_required=True),
+    _Field("agent", str),
+    _Field("worker", str),
+    _Field("dataencoding", str, is_required=True),
+    _Field("start", list),
+    _Field("events", list, is_required=True),
+    most=(2**53, "2**53"),
 )
-_EVENT = _Fields(
-    {
-        "id": str,
-        "type": str,
-        "schemaversion": int,
-        "size": int,
-        "time": str,
-        "tokens": int,
-        "correlationid": str,
-        "causationid": str,
-        "traceparent": str,
-    },
-    frozenset({"id", "type", "schemaversion", "size"}),
-    (2**31 - 1, "2**31 - 1"),  # an integer of a CloudEvent has 32 bits
-    {},
+_EVENT = _Form(
+    _Field("id", str, is_required=True),
+    _Field("type", str, is_required=True),
+    _Field("schemaversion", int, is_required=True),
+    _Field("size", int, is_required=True),
+    _Field("time", str),
+    _Field("tokens", int),
+    _Field("correlationid", str),
+    _Field("causationid", str),
+    _Field("traceparent", str),
+    most=(2**31 - 1, "2**31 - 1"),  # an integer of a CloudEvent has 32 bits
 )
 _MAX_TEXT = 8_192  # characters of every attribute: more than the longest ids take when encoded
-_MAX_PLANS = 1_000
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # what no text of a CloudEvent holds
 
 
@@ -171,117 +167,99 @@ def decode_request(value: bytes) -> Request:
         header = orjson.loads(line)
     except orjson.JSONDecodeError:
         raise RequestError("header", "is not JSON in UTF-8") from None
-    if not isinstance(header, dict):
-        raise RequestError("header", "is not an object")
-    _check("header", header, _HEADER)
-    if header["format"] != FORMAT:
+    is_plain = _is_plain(line)
+    _check("header", header, _HEADER, is_plain=is_plain)
+    number, append_id, attempt, expected, fence, *rest = header
+    reply_to, source, agent, worker, encoding, start, listed = rest
+    if number != FORMAT:
         raise RequestError("header.format", f"is not {FORMAT}")
-    start, events, used = _cut(header, blobs)
-    if used != len(blobs):
+    if not listed:
+        raise RequestError("header.events", "is empty")
+    if len(listed) > MAX_EVENTS:
+        raise RequestError("header.events", f"has more than {MAX_EVENTS} events")
+    at, begun = 0, None
+    if start is not None:
+        begun, at = _event("header.start", start, blobs, at, is_plain=is_plain)
+    events: list[NewEvent] = []
+    for item in listed:
+        event, at = _event(f"header.events[{len(events)}]", item, blobs, at, is_plain=is_plain)
+        events.append(event)
+    if at != len(blobs):
         raise RequestError("header.events", "sizes do not add up to the bytes that follow")
-    get = header.get
     return Request(  # in the order of its fields: by name takes half as long again
-        header["appendid"],
+        append_id,
         events,
-        header["source"],
-        header["attempt"],
-        get("expectedversion"),
-        get("fence"),
-        get("replyto"),
-        get("agent"),
-        get("worker"),
-        start,
-        get("dataencoding", "json"),
+        source,
+        attempt,
+        expected,
+        fence,
+        reply_to,
+        agent,
+        worker,
+        begun,
+        encoding,
     )
 
 
-def _cut(header: dict[str, Any], blobs: bytes) -> tuple[NewEvent | None, list[NewEvent], int]:
-    if not header["events"]:
-        raise RequestError("header.events", "is empty")
-    if len(header["events"]) > MAX_EVENTS:
-        raise RequestError("header.events", f"has more than {MAX_EVENTS} events")
-    at, start = 0, None
-    if "start" in header:
-        start, at = _event("header.start", header["start"], blobs, at)
-    events: list[NewEvent] = []
-    for index, item in enumerate(header["events"]):
-        event, at = _event(f"header.events[{index}]", item, blobs, at)
-        events.append(event)
-    return start, events, at
-
-
-def _event(path: str, item: Any, blobs: bytes, at: int) -> tuple[NewEvent, int]:
-    if type(item) is not dict:
-        raise RequestError(path, "is not an object")
-    _check(path, item, _EVENT)
-    get = item.get
-    end = at + item["size"]
+def _event(path: str, item: Any, blobs: bytes, at: int, *, is_plain: bool) -> tuple[NewEvent, int]:
+    _check(path, item, _EVENT, is_plain=is_plain)
+    id_, event_type, schemaversion, size, time, tokens, correlation, causation, trace = item
+    end = at + size
     if end > len(blobs):
         raise RequestError(f"{path}.size", "goes beyond the end of the record")
+    data = blobs[at:end]
     return NewEvent(
-        item["id"],
-        item["type"],
-        blobs[at:end],
-        item["schemaversion"],
-        get("time"),
-        get("tokens"),
-        get("correlationid"),
-        get("causationid"),
-        get("traceparent"),
+        id_, event_type, data, schemaversion, time, tokens, correlation, causation, trace
     ), end
 
 
-def _check(path: str, item: dict[str, Any], fields: _Fields) -> None:
-    """Raise RequestError when `item` does not have the fields that it must and may have.
+def _is_plain(line: bytes) -> bool:
+    """Return whether one can see that every text in the header is right without looking at each."""
+    return (
+        line.isascii()
+        and b"\\" not in line
+        and b'""' not in line
+        and line.decode().isprintable()
+        and (len(line) <= _MAX_TEXT or max(map(len, line.split(b'"'))) <= _MAX_TEXT)
+    )
 
-    Clients write few combinations of names and types, and each is looked at in full only once.
-    """
-    plan = fields.plans.get((*item, *map(type, item.values())))
-    if plan is not None:
-        texts, integers = plan.texts(item), plan.integers(item)
-        joined = "".join(texts)
-        if (
-            len(joined) <= _MAX_TEXT
-            and "" not in texts
-            and joined.isascii()
-            and joined.isprintable()
-            and min(integers) >= 0
-            and max(integers) <= fields.most[0]
-        ):
+
+def _check(path: str, item: Any, form: _Form, *, is_plain: bool) -> None:
+    """Raise RequestError when `item` is not what the form says."""
+    if is_plain and type(item) is list and tuple(map(type, item)) in form.types:
+        most = form.most[0]
+        for number in form.integers(item):
+            if number is not None and not 0 <= number <= most:
+                break
+        else:
             return
-    _check_in_full(path, item, fields)
-    if len(fields.plans) < _MAX_PLANS:
-        fields.plans[(*item, *map(type, item.values()))] = _Plan(
-            # Both kinds have two required fields at least, so that the getters give tuples.
-            itemgetter(*(name for name in item if fields.kinds[name] is str)),
-            itemgetter(*(name for name in item if fields.kinds[name] is int)),
-        )
+    _check_each(path, item, form)
 
 
-def _check_in_full(path: str, item: dict[str, Any], fields: _Fields) -> None:
-    for name, value in item.items():
-        kind = fields.kinds.get(name)
-        if kind is None:
-            raise RequestError(path, "has a field that this format does not know")
-        if type(value) is not kind:
-            raise RequestError(f"{path}.{name}", f"is not {_WORD[kind]}")
+def _check_each(path: str, item: Any, form: _Form) -> None:
+    if type(item) is not list:
+        raise RequestError(path, "is not an array")
+    if len(item) != len(form.fields):
+        raise RequestError(path, f"does not have {len(form.fields)} values")
+    for field, value in zip(form.fields, item, strict=True):
+        if value is None and not field.is_required:
+            continue
+        place = f"{path}.{field.name}"
+        if type(value) is not field.kind:
+            raise RequestError(place, "is missing" if value is None else _NOT[field.kind])
         if isinstance(value, str):
             if not 0 < len(value) <= _MAX_TEXT:
-                raise RequestError(f"{path}.{name}", f"must have 1 to {_MAX_TEXT} characters")
+                raise RequestError(place, f"must have 1 to {_MAX_TEXT} characters")
             if not (value.isascii() and value.isprintable()) and _CONTROL.search(value):
-                raise RequestError(f"{path}.{name}", "holds control characters")
-        elif isinstance(value, int) and not 0 <= value <= fields.most[0]:
-            raise RequestError(f"{path}.{name}", f"is not between 0 and {fields.most[1]}")
-    if not item.keys() >= fields.required:
-        first = min(fields.required - item.keys())
-        raise RequestError(f"{path}.{first}", "is missing")
+                raise RequestError(place, "holds control characters")
+        elif isinstance(value, int) and not 0 <= value <= form.most[0]:
+            raise RequestError(place, f"is not between 0 and {form.most[1]}")
 
 
-_WORD: dict[type, str] = {
-    str: "text",
-    int: "a whole number",
-    dict: "an object",
-    list: "an array",
+_NOT: dict[type, str] = {
+    str: "is not text",
+    int: "is not a whole number",
+    list: "is not an array",
 }
 
 

@@ -236,7 +236,7 @@ def test_checks_are_made_in_the_order_that_the_rules_fix() -> None:
     fresh_id = reused._replace(append_id="another")
     assert first_fault(b"x" * MIB, deleted, session_elsewhere()) == "partition"
     assert first_fault(b"x" * MIB, deleted) == "request"
-    assert first_fault(orjson.dumps({"format": 9}) + b"\n", deleted) == "header.appendid"
+    assert first_fault(orjson.dumps({"format": 9}) + b"\n", deleted) == "header"
     assert first_fault(bad_form, deleted) == "events[0].data"
     assert first_fault(reused, deleted) == "id_reused"
     assert first_fault(fresh_id, deleted) == "deleted"

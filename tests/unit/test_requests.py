@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import agentjournal.requests
 from agentjournal.requests import (
     NewEvent,
     Request,
@@ -70,20 +71,36 @@ def test_data_stand_behind_the_header_byte_for_byte() -> None:
     assert value.partition(b"\n")[2] == b'{"agent":"a"}{"a": 1}{ "b":2}'
 
 
-def header(**changes: Any) -> dict[str, Any]:
+NAMES = [
+    *("format", "appendid", "attempt", "expectedversion", "fence", "replyto", "source"),
+    *("agent", "worker", "dataencoding", "start", "events"),
+]
+EVENT_NAMES = [
+    *("id", "type", "schemaversion", "size", "time", "tokens"),
+    *("correlationid", "causationid", "traceparent"),
+]
+
+
+def header(**changes: Any) -> list[Any]:
+    """Return a header by the names of its values; what is not named is null."""
     plain = {
         "format": 1,
         "appendid": "a",
         "attempt": 1,
         "source": "/t/a",
-        "events": [{"id": "i", "type": "t", "schemaversion": 1, "size": 2}],
+        "dataencoding": "json",
+        "events": [event()],
     }
-    return {name: value for name, value in {**plain, **changes}.items() if value is not ...}
+    return [{**plain, **changes}.get(name) for name in NAMES]
 
 
-def one(**changes: Any) -> list[dict[str, Any]]:
+def event(**changes: Any) -> list[Any]:
     plain = {"id": "i", "type": "t", "schemaversion": 1, "size": 2}
-    return [{name: value for name, value in {**plain, **changes}.items() if value is not ...}]
+    return [{**plain, **changes}.get(name) for name in EVENT_NAMES]
+
+
+def one(**changes: Any) -> list[Any]:
+    return [event(**changes)]
 
 
 def refusal(value: bytes) -> tuple[str, str]:
@@ -110,28 +127,30 @@ def test_without_a_newline_there_is_no_header(value: bytes) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        *(b"", b"{", b"nonsense", b"{'format': 1}", b'{"format": NaN}', b"{} {}"),
-        *(b'{"source": "\xff"}', b'{"source": "\xed\xa0\x80"}', b'{"source": "\\ud800"}'),
-        b"\xef\xbb\xbf{}",
+        *(b"", b"[", b"nonsense", b"['format']", b"[NaN]", b"[] []"),
+        *(b'["\xff"]', b'["\xed\xa0\x80"]', b'["\\ud800"]', b"\xef\xbb\xbf[]"),
     ],
 )
 def test_a_header_that_is_not_json_in_utf_8_is_refused(line: bytes) -> None:
     assert refusal(line + b"\n") == ("header", "is not JSON in UTF-8")
 
 
-@pytest.mark.parametrize("line", [b"[]", b"1", b'"text"', b"null"])
-def test_a_header_that_is_no_object_is_refused(line: bytes) -> None:
-    assert refusal(line + b"\n") == ("header", "is not an object")
+@pytest.mark.parametrize("line", [b"{}", b"1", b'"text"', b"null"])
+def test_a_header_that_is_no_array_is_refused(line: bytes) -> None:
+    assert refusal(line + b"\n") == ("header", "is not an array")
 
 
-@pytest.mark.parametrize("name", ["appendid", "attempt", "events", "format", "source"])
+REQUIRED = ["appendid", "attempt", "dataencoding", "events", "format", "source"]
+
+
+@pytest.mark.parametrize("name", REQUIRED)
 def test_a_missing_field_is_named(name: str) -> None:
-    assert refused(header(**{name: ...})) == (f"header.{name}", "is missing")
+    assert refused(header(**{name: None})) == (f"header.{name}", "is missing")
 
 
 @pytest.mark.parametrize("name", ["id", "schemaversion", "size", "type"])
 def test_a_missing_field_of_an_event_is_named(name: str) -> None:
-    events = [*one(), *one(**{name: ...})]
+    events = [*one(), *one(**{name: None})]
     assert refused(header(events=events), b"{}{}") == (f"header.events[1].{name}", "is missing")
 
 
@@ -139,8 +158,8 @@ TEXTS = ["appendid", "replyto", "source", "agent", "worker", "dataencoding"]
 EVENT_TEXTS = ["id", "type", "time", "correlationid", "causationid", "traceparent"]
 NUMBERS = ["format", "attempt", "expectedversion", "fence"]
 EVENT_NUMBERS = ["schemaversion", "size", "tokens"]
-NO_TEXT: list[Any] = [None, True, 1, 1.5, ["a"], {"a": "b"}]
-NO_NUMBER: list[Any] = [None, True, False, "1", 1.0, 1.5, [1], {}, 2**64]
+NO_TEXT: list[Any] = [True, 1, 1.5, ["a"], {"a": "b"}]
+NO_NUMBER: list[Any] = [True, False, "1", 1.0, 1.5, [1], {}, 2**64]
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -156,7 +175,7 @@ def test_what_must_be_text_in_an_event_is_nothing_else(name: str) -> None:
         assert found == (f"header.events[0].{name}", "is not text")
 
 
-def number_beyond(written: dict[str, Any]) -> bytes:
+def number_beyond(written: list[Any]) -> bytes:
     return orjson.dumps(written).replace(b'"2**64"', b"18446744073709551616")
 
 
@@ -207,11 +226,16 @@ def test_text_holds_no_control_characters(code: int) -> None:
         assert found == (f"header.events[0].{name}", rule)
 
 
-def test_a_field_that_is_not_known_is_refused_wherever_it_stands() -> None:
-    rule = "has a field that this format does not know"
-    assert refused(header(signature="x")) == ("header", rule)
-    assert refused(header(events=one(signature="x"))) == ("header.events[0]", rule)
-    assert refused(header(start=one(signature="x")[0])) == ("header.start", rule)
+@pytest.mark.parametrize("change", [1, -1])
+def test_a_value_too_many_or_too_few_is_refused_wherever_it_stands(change: int) -> None:
+    def wrong(values: list[Any]) -> list[Any]:
+        return [*values, "x"] if change > 0 else values[:-1]
+
+    assert refused(wrong(header())) == ("header", "does not have 12 values")
+    place = ("header.events[0]", "does not have 9 values")
+    assert refused(header(events=[wrong(event())])) == place
+    place = ("header.start", "does not have 9 values")
+    assert refused(header(start=wrong(event()))) == place
 
 
 @pytest.mark.parametrize("number", [0, 2])
@@ -219,15 +243,15 @@ def test_another_format_is_refused(number: int) -> None:
     assert refused(header(format=number)) == ("header.format", "is not 1")
 
 
-@pytest.mark.parametrize("events", [None, {}, "a", 1])
+@pytest.mark.parametrize("events", [{}, "a", 1])
 def test_events_are_an_array(events: Any) -> None:
     assert refused(header(events=events)) == ("header.events", "is not an array")
 
 
-@pytest.mark.parametrize("event", [None, [], "a", 1])
-def test_an_event_is_an_object(event: Any) -> None:
-    assert refused(header(events=[event])) == ("header.events[0]", "is not an object")
-    assert refused(header(start=event)) == ("header.start", "is not an object")
+@pytest.mark.parametrize("wrong", [{}, "a", 1])
+def test_an_event_is_an_array(wrong: Any) -> None:
+    assert refused(header(events=[wrong])) == ("header.events[0]", "is not an array")
+    assert refused(header(start=wrong)) == ("header.start", "is not an array")
 
 
 def test_a_request_has_1_to_1000_events() -> None:
@@ -255,6 +279,42 @@ def test_any_bytes_are_a_request_or_refused(value: bytes, data: st.DataObject) -
     changed = value[:cut] + data.draw(st.binary(max_size=2)) + value[cut + 1 :]
     with suppress(RequestError):
         decode_request(changed)
+
+
+values = (
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 2)
+    | st.sampled_from([2**31, 2**53, 2**53 + 1, 1.0, "", "a", 'a"', "\\", "\x7f", "é", "x" * 8_193])
+    | st.sampled_from([[], {}, ["a"]])
+)
+
+
+@given(st.data(), st.integers(0, len(NAMES) - 1), st.integers(0, len(EVENT_NAMES) - 1))
+def test_what_is_seen_at_a_glance_is_what_a_look_at_each_value_finds(
+    data: st.DataObject, at: int, event_at: int
+) -> None:
+    changed, changed_event = header(), event()
+    changed[at] = data.draw(st.sampled_from([changed[at], data.draw(values)]))
+    changed_event[event_at] = data.draw(values)
+    if at != len(NAMES) - 1:
+        changed[-1] = [changed_event]
+    value = orjson.dumps(changed) + b"\n{}"
+
+    def never(_line: bytes) -> bool:
+        return False
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(agentjournal.requests, "_is_plain", never)
+        slow = _outcome(value)
+    assert _outcome(value) == slow
+
+
+def _outcome(value: bytes) -> Request | tuple[str, str]:
+    try:
+        return decode_request(value)
+    except RequestError as error:
+        return error.path, error.reason
 
 
 def digest(*events: NewEvent) -> bytes:
