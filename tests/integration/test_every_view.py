@@ -1,0 +1,88 @@
+"""What holds for every view: comments, kinds of columns, and who may read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from agentjournal.settings import Settings
+from commands.sql_page import comments
+from tests.servers import query
+
+pytestmark = pytest.mark.stack
+
+VIEWS = sorted({each.name for each in comments() if each.kind == "VIEW"})
+FUNCTIONS = sorted({each.name for each in comments() if each.kind == "FUNCTION"})
+
+COLUMNS = """
+SELECT c.relname AS name, coalesce(a.attname, '') AS column,
+       CASE WHEN a.attname IS NULL THEN obj_description(c.oid, 'pg_class')
+            ELSE col_description(c.oid, a.attnum) END AS text,
+       format_type(a.atttypid, a.atttypmod) AS type
+FROM pg_class AS c
+JOIN LATERAL (
+    SELECT NULL AS attname, NULL AS attnum, NULL AS atttypid, NULL AS atttypmod
+    UNION ALL
+    SELECT attname, attnum, atttypid, atttypmod FROM pg_attribute
+    WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+) AS a ON true
+WHERE c.relnamespace = 'agentjournal'::regnamespace AND c.relkind IN ('v', 'r', 'm', 'p')
+"""
+ROUTINES = """
+SELECT proname AS name, '' AS column, obj_description(oid, 'pg_proc') AS text,
+       pg_get_function_identity_arguments(oid) AS type
+FROM pg_proc WHERE pronamespace = 'agentjournal'::regnamespace
+"""
+
+
+async def test_everything_in_the_schema_says_what_it_means(fresh: Settings) -> None:
+    found = await query(fresh, COLUMNS) + await query(fresh, ROUTINES)
+    assert {(row["name"], row["column"]): row["text"] for row in found} == {
+        (each.name, each.column): each.text for each in comments()
+    }
+
+
+async def test_a_column_s_name_and_comment_say_its_type(fresh: Settings) -> None:
+    for row in await query(fresh, COLUMNS):
+        name, place = row["column"], f"{row['name']}.{row['column']}"
+        assert (row["type"] == "jsonb") == (row["text"] or "").startswith("JSON: "), place
+        if name.endswith(("_at", "_until")) and name != "resume_at":
+            assert row["type"] == "timestamp with time zone", place
+        if name == "version" or name.endswith("_version"):
+            assert row["type"] in {"bigint", "integer"}, place
+    for row in await query(fresh, ROUTINES):
+        assert row["type"] == "as_of timestamp with time zone", row["name"]
+
+
+async def as_analyst(settings: Settings, *statements: str) -> list[Any]:
+    async with await psycopg.AsyncConnection.connect(settings.postgres) as connection:
+        await connection.execute("SET ROLE agentjournal_analyst")
+        for statement in statements:
+            cursor = await connection.execute(statement.encode())
+        return await cursor.fetchall()
+
+
+async def test_the_analyst_reads_every_view_and_asks_every_function(fresh: Settings) -> None:
+    await as_analyst(
+        fresh,
+        *(f"SELECT * FROM agentjournal.{view}" for view in VIEWS),
+        *(f"SELECT * FROM agentjournal.{name}('2026-01-31T12:00:00Z')" for name in FUNCTIONS),
+    )
+
+
+async def test_the_analyst_reads_and_writes_nothing_else(fresh: Settings) -> None:
+    """Asked of the server for every table, so that a new one is never left out."""
+    others = await as_analyst(
+        fresh,
+        "SELECT format('%s.%s %s', n.nspname, c.relname, right_)"
+        " FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace,"
+        " unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES',"
+        " 'TRIGGER']) AS right_"
+        " WHERE n.nspname IN ('agentjournal', 'agentjournal_internal', 'public')"
+        " AND c.relkind IN ('r', 'v', 'm', 'p')"
+        " AND NOT (n.nspname = 'agentjournal' AND right_ = 'SELECT')"
+        " AND has_table_privilege(c.oid, right_)",
+    )
+    assert others == []
