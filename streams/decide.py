@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from agentjournal.envelope import build_record, iso_time
 from agentjournal.errors import AppendRejected
 from agentjournal.ids import Milliseconds, Partition, Position, StreamId, Version, parse_stream
 from agentjournal.partitions import partition_of
@@ -33,6 +32,7 @@ from streams.head import (
     user_after,
     user_digest,
 )
+from streams.records import BatchPlace, build_records
 from streams.rules import Rules
 
 _RECORD_OVERHEAD = 100  # bytes of framing a Kafka record needs at most, besides key and value
@@ -227,58 +227,14 @@ def _recorded(
 ) -> tuple[list[bytes], str]:
     """Return the canonical records of a batch, and the hash of the last."""
     request, batch = request_and_batch
-    shared: dict[str, Any] = {
-        "appendid": request.append_id,
-        "size": len(batch),
-        "inputposition": str(given.position),
-        "recordedat": iso_time(given.timestamp_ms),
-        "rules": rules.number,
-    }
-    if request.agent is not None:
-        shared["agent"] = request.agent
-    if request.worker is not None:
-        shared["worker"] = request.worker
-    version, prevhash, total = head.version, head.hash, 0
-    started = len(batch) > len(request.events)
-    records: list[bytes] = []
-    for index, event in enumerate(batch):
-        version = Version(version + 1)
-        attributes: dict[str, Any] = {
-            "specversion": "1.0",
-            "id": event.id,
-            "source": request.source,
-            "type": event.type,
-            "subject": stream,
-            "datacontenttype": "application/json",
-            "schemaversion": event.schemaversion,
-            "dataencoding": request.dataencoding,
-            "version": str(version),
-            "index": index,
-            **shared,
-        }
-        if event.time is not None:
-            attributes["time"] = event.time
-        if event[_REST:] != _NOTHING:
-            attributes |= {
-                name: value
-                for name, value in zip(_REST_NAMES, event[_REST:], strict=True)
-                if value is not None
-            }
-        if started and index == 0:
-            attributes["start"] = True
-        record, prevhash = build_record(attributes, event.data, prevhash)
-        records.append(record)
-        total += len(record) + len(stream) + _RECORD_OVERHEAD
-    if total > rules.max_records_bytes:
+    place = BatchPlace(stream, given.position, given.timestamp_ms, rules.number)
+    records, last_hash = build_records(place, request, batch, head.version, head.hash)
+    if sum(map(len, records)) + (len(stream) + _RECORD_OVERHEAD) * len(batch) > (
+        rules.max_records_bytes
+    ):
         reason = f"its records are larger than {rules.max_records_bytes} bytes together"
         raise _Refused(Refusal("rejected", "request", reason))
-    return records, prevhash
-
-
-# What an event may carry besides: written only where it is given, in this order.
-_REST = NewEvent._fields.index("tokens")
-_REST_NAMES = NewEvent._fields[_REST:]
-_NOTHING = (None,) * len(_REST_NAMES)
+    return records, last_hash
 
 
 def _accepted(

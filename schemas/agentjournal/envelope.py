@@ -101,11 +101,14 @@ class Recorded(NamedTuple):
 
 def build_record(attributes: dict[str, Any], data: bytes, prevhash: str) -> tuple[bytes, str]:
     """Return (record, hash) of an event whose attributes are in the order they are written."""
-    covered = b"".join(
-        (orjson.dumps(attributes)[:-1], _DATA, data, _PREVHASH, prevhash.encode(), b'"')
-    )
+    return seal(orjson.dumps(attributes)[:-1], data, prevhash)
+
+
+def seal(attributes: bytes, data: bytes, prevhash: str) -> tuple[bytes, str]:
+    """Return (record, hash); `attributes` is a JSON object without its closing brace."""
+    covered = b'%b,"data":%b,"prevhash":"%b"' % (attributes, data, prevhash.encode())
     digest = hashlib.sha256(covered).hexdigest()
-    return b"".join((covered, _HASH, digest.encode(), b'"}')), digest
+    return b'%b,"hash":"%b"}' % (covered, digest.encode()), digest
 
 
 def parse_record(
