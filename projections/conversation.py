@@ -170,6 +170,11 @@ def _later(recorded_at: str, seconds: float) -> datetime | None:
         return None
 
 
+def _milliseconds(duration: float | None) -> float | None:
+    # Whole and broken numbers in one column cannot be sent as one array.
+    return None if duration is None else float(duration)
+
+
 def _outcome(outcome: str | None) -> Apply:
     def apply(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
         error = data.get("error") or {}
@@ -181,7 +186,7 @@ def _outcome(outcome: str | None) -> Apply:
             turn_id=context.turn_id,
             outcome=outcome or data["outcome"],
             ended_at=r.recorded_at,
-            duration_ms=data.get("duration_ms"),
+            duration_ms=_milliseconds(data.get("duration_ms")),
             error_type=error.get("type"),
             error_message=storable(error.get("message")),
             output=storable(text),
@@ -207,7 +212,7 @@ def _model_called(r: Recorded, data: Any, context: Context, changes: Changes) ->
         output_tokens=data["output_tokens"],
         cost=None if "amount" not in cost else Decimal(cost["amount"]),
         currency=cost.get("currency"),
-        duration_ms=data["duration_ms"],
+        duration_ms=_milliseconds(data["duration_ms"]),
         finish_reason=storable(data.get("finish_reason")),
         status=data["status"],
         recorded_at=r.recorded_at,

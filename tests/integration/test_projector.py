@@ -11,11 +11,22 @@ import pytest
 
 from agentjournal import (
     AppendRejected,
+    ApprovalExpired,
+    CheckpointSaved,
+    EnvironmentChanged,
     Event,
+    FileChanged,
+    HandoffAccepted,
+    InputRequested,
     IntegrityError,
     MessageAdded,
     ModelCalled,
     NotCaughtUp,
+    NoteSet,
+    PlanCreated,
+    PlannedStep,
+    ProcessEnded,
+    SnapshotRestored,
     StreamParked,
 )
 from agentjournal.envelope import parse_record
@@ -25,6 +36,7 @@ from consumers.kafka_events import KafkaEvents
 from consumers.projector import ProjectorOptions, TooManyParkedError
 from consumers.roles import run_projector
 from streams.ports import Bounds
+from tests.crash.row_check import check_rows, everything_projected
 from tests.servers import connected, inside, projector, query, roles, sequencer
 from tests.support import Stream, message, request, said, session_in
 
@@ -129,9 +141,51 @@ async def test_the_longest_ids_there_can_be_are_held_by_every_index(fresh: Setti
         session = log.session(hard_to_compress(room))
         with pytest.raises(AppendRejected):
             log.session(hard_to_compress(room + 1))
-        said = MessageAdded(role="user", content="x", message_id=hard_to_compress(255))
-        await log.caught_up(await session.append(said))
-        assert (await session.load()).messages[0].message_id == hard_to_compress(255)
+        named = hard_to_compress(255)
+        said = MessageAdded(role="user", content="x", message_id=named)
+        await session.append(said)
+        step = PlannedStep(step_id=named, title="x")
+        others: list[Event] = [
+            PlanCreated(plan_id=named, goal="x", steps=[step]),
+            CheckpointSaved(checkpoint_id=named, schema_version=1, state=1),
+            NoteSet(key=named, value=1),
+            HandoffAccepted(handoff_id=named),
+            ApprovalExpired(approval_id=named),
+            InputRequested(input_id=named, question="x"),
+            FileChanged(path=named * 100, reason="edit"),
+            ProcessEnded(process_id=named),
+            SnapshotRestored(snapshot_id=named),
+            EnvironmentChanged(variables={named * 100: "x"}),
+        ]
+        await log.caught_up(await session.append(others))
+        assert (await session.load()).messages[0].message_id == named
+        assert await query(fresh, "SELECT FROM agentjournal.parked") == []
+
+
+async def test_a_read_model_that_was_added_later_reads_the_log_from_its_beginning(
+    fresh: Settings,
+) -> None:
+    async with roles(fresh, sequencer), connected(fresh) as log:
+        async with roles(fresh, projector):
+            session = log.session("s")
+            await session.append([message("a"), NoteSet(key="k", value=1)])
+            await log.caught_up(await session.append(FileChanged(path="p", reason="edit")))
+        for table in ("notes_1", "files_1", "file_changes_1"):
+            await query(fresh, f"DELETE FROM agentjournal_internal.{table}")
+        await query(
+            fresh,
+            "UPDATE agentjournal_internal.projection_checkpoints SET next_position = 0,"
+            " input_position = -1, batch_index = -1, record_hash = ''"
+            " WHERE projection NOT IN ('events', 'conversation')",
+        )
+        last = await session.append([message("b"), NoteSet(key="k", value=2)])
+        async with roles(fresh, projector):
+            await log.caught_up(last)
+            await everything_projected(fresh)
+            assert await check_rows(fresh) > 0
+        [note] = await query(fresh, "SELECT version, value FROM agentjournal.notes")
+        [file] = await query(fresh, "SELECT changes FROM agentjournal.files")
+    assert (note, file) == ({"version": last.last_version, "value": 2}, {"changes": 1})
 
 
 async def test_too_many_parked_streams_stop_the_projector(fresh: Settings) -> None:

@@ -171,6 +171,20 @@ def test_rows_merged_in_python_are_rows_merged_by_the_database(
             assert found[table.name] == expected
 
 
+def test_whole_and_broken_numbers_are_stored_together(database: Database) -> None:
+    stream = Stream(STREAMS[0])
+    for number, duration_ms in enumerate((7, 0.5)):
+        called = {"provider": "p", "request_model": "m", "input_tokens": 1, "output_tokens": 1}
+        named = {"model_call_id": f"mc-{number}", "status": "completed", "attempt": 1}
+        stream.accept(request(event("model.called", duration_ms=duration_ms, **called, **named)))
+        ended = {"call_id": f"c-{number}", "attempt": 1, "output": "x"}
+        stream.accept(request(event("tool.completed", duration_ms=duration_ms, **ended)))
+    log = [e._replace(position=Position(at)) for at, e in enumerate(stream.recorded)]
+    found = database.stored([log])
+    for table in ("model_calls", "tool_calls"):
+        assert [row["duration_ms"] for row in found[table]] == [7, 0.5]
+
+
 _TYPES = sorted(
     {t for p in PROJECTIONS if not p.every_event for t in p.types} - {"session.deleted"}
 )  # after which nothing is taken

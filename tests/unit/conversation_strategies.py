@@ -99,7 +99,7 @@ def each_message_once(given: list[Event]) -> list[Event]:
 _amounts = st.sampled_from(["0.1", "0.2", "-3", "9" * 30, "0." + "0" * 29 + "1", "1.10"])
 
 
-def _model_called(call_id: str, tokens: int, amount: str | None) -> ModelCalled:
+def _model_called(call_id: str, tokens: int, amount: str | None, duration_ms: float) -> ModelCalled:
     cost = None if amount is None else Cost(amount=amount, currency="EUR", source="provider")
     return ModelCalled(
         model_call_id=call_id,
@@ -107,14 +107,18 @@ def _model_called(call_id: str, tokens: int, amount: str | None) -> ModelCalled:
         request_model="gpt",
         input_tokens=tokens,
         output_tokens=1,
-        duration_ms=0.5,
+        duration_ms=duration_ms,
         status="completed",
         cost=cost,
     )
 
 
 model_calls: st.SearchStrategy[Event] = st.builds(
-    _model_called, st.sampled_from(["mc-1", "mc-2"]), st.integers(0, 9), st.none() | _amounts
+    _model_called,
+    st.sampled_from(["mc-1", "mc-2"]),
+    st.integers(0, 9),
+    st.none() | _amounts,
+    st.sampled_from([1, 0.5, 2**63 - 1]),
 )
 odd_messages: st.SearchStrategy[Event] = st.text(
     st.sampled_from("a\0\ud800é😀\n\\\"'"), max_size=6
