@@ -63,12 +63,12 @@ class ProjectionFold:
 
     def wanted(self, recorded: Recorded) -> bool:
         """Whether this event is new to the projection, and one that it reads."""
-        if self._types is not None and recorded.type not in self._types:
-            return False
         place = self.places.get(recorded.partition)
+        return place is not None and recorded.order > place.order and self._reads(recorded)
+
+    def _reads(self, recorded: Recorded) -> bool:
         return (
-            place is not None
-            and recorded.order > place.order
+            (self._types is None or recorded.type in self._types)
             and recorded.stream.startswith(self._prefixes)
             and recorded.stream not in self.parked
         )
@@ -93,19 +93,23 @@ class ProjectionFold:
         """
         folded = Folded(Changes(self.projection.tables))
         for partition, events in batches.items():
-            if partition not in self.places or not events:
-                continue
-            for recorded in events:
-                if recorded.position < self.places[partition].next_position:
-                    continue
-                if self.wanted(recorded):
-                    self._fold_one(recorded, folded)
-                order = max(recorded.order, self.places[partition].order)
-                self.places[partition] = Place(
-                    Position(recorded.position + 1), order, recorded.hash
-                )
-            folded.places[partition] = self.places[partition]
+            if partition in self.places and events:
+                place = self._fold_partition(self.places[partition], events, folded)
+                self.places[partition] = folded.places[partition] = place
         return folded
+
+    def _fold_partition(self, place: Place, events: Sequence[Recorded], folded: Folded) -> Place:
+        next_position, order, last_hash = place
+        for recorded in events:
+            if recorded.position < next_position:
+                continue
+            recorded_order = recorded.order
+            if recorded_order > order:
+                order = recorded_order
+                if self._reads(recorded):
+                    self._fold_one(recorded, folded)
+            next_position, last_hash = Position(recorded.position + 1), recorded.hash
+        return Place(next_position, order, last_hash)
 
     def _fold_one(self, recorded: Recorded, folded: Folded) -> None:
         context = EMPTY

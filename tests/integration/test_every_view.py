@@ -56,20 +56,18 @@ async def test_a_column_s_name_and_comment_say_its_type(fresh: Settings) -> None
         assert row["type"] == "as_of timestamp with time zone", row["name"]
 
 
-async def as_analyst(settings: Settings, *statements: str) -> list[Any]:
+async def as_analyst(settings: Settings, statement: str) -> list[Any]:
     async with await psycopg.AsyncConnection.connect(settings.postgres) as connection:
         await connection.execute("SET ROLE agentjournal_analyst")
-        for statement in statements:
-            cursor = await connection.execute(statement.encode())
+        cursor = await connection.execute(statement.encode())
         return await cursor.fetchall()
 
 
 async def test_the_analyst_reads_every_view_and_asks_every_function(fresh: Settings) -> None:
-    await as_analyst(
-        fresh,
-        *(f"SELECT * FROM agentjournal.{view}" for view in VIEWS),
-        *(f"SELECT * FROM agentjournal.{name}('2026-01-31T12:00:00Z')" for name in FUNCTIONS),
-    )
+    for view in VIEWS:
+        await as_analyst(fresh, f"SELECT * FROM agentjournal.{view}")
+    for name in FUNCTIONS:
+        await as_analyst(fresh, f"SELECT * FROM agentjournal.{name}('2026-01-31T12:00:00Z')")
 
 
 async def test_the_analyst_reads_and_writes_nothing_else(fresh: Settings) -> None:
