@@ -84,3 +84,16 @@ async def test_the_analyst_reads_and_writes_nothing_else(fresh: Settings) -> Non
         " AND has_table_privilege(c.oid, right_)",
     )
     assert others == []
+
+
+async def test_what_belongs_to_a_session_is_found_by_an_index(fresh: Settings) -> None:
+    """`events` is found by its stream: what it shows of it is computed."""
+    owned = {each.name for each in comments() if each.column == "session_id"} - {"events"}
+    async with await psycopg.AsyncConnection.connect(fresh.postgres) as connection:
+        await connection.execute("SET enable_seqscan = off")
+        for view in sorted(owned):
+            found = f"SELECT * FROM agentjournal.{view} WHERE tenant = 't' AND session_id = 's'"
+            cursor = await connection.execute(f"EXPLAIN {found}".encode())
+            plan = "\n".join(row[0] for row in await cursor.fetchall())
+            assert "Seq Scan" not in plan, f"{view}:\n{plan}"
+            assert "session_id = 's'" in plan.replace("::text", ""), f"{view}:\n{plan}"

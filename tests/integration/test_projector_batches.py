@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from psycopg import AsyncConnection, sql
 from psycopg.rows import dict_row
 
-from agentjournal import Event, SessionStarted
+from agentjournal import Event, LeaseAcquired, NoteSet, PlanCreated, PlannedStep, SessionStarted
 from agentjournal.envelope import Recorded
 from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position
@@ -169,6 +169,36 @@ def test_rows_merged_in_python_are_rows_merged_by_the_database(
             key = {name: [row[name] for row in found[table.name]] for name in table.key}
             assert key == {name: [row[name] for row in expected] for name in table.key}
             assert found[table.name] == expected
+
+
+def test_a_task_has_rows_of_its_own(database: Database) -> None:
+    task = Stream(STREAMS[2])
+    step = PlannedStep(step_id="s", title="x", arguments={"a": 1})
+    for made in (
+        PlanCreated(plan_id="p", goal="g", steps=[step]),
+        NoteSet(key="k", value=[1]),
+        LeaseAcquired(holder="w", fence=3, lease_s=1),
+    ):
+        task.accept(request(typed(made)))
+    log = [e._replace(position=Position(at)) for at, e in enumerate(task.recorded)]
+
+    async def shown() -> list[tuple[Any, ...]]:
+        for projection in PROJECTIONS:
+            await database.store(projection, log)
+        cursor = await database.connection.execute(
+            "SELECT task_id, session_id, version, arguments, in_plan FROM agentjournal.steps"
+            " UNION ALL SELECT task_id, session_id, version, value, deleted FROM agentjournal.notes"
+            " UNION ALL SELECT task_id, session_id, version, NULL, NULL FROM agentjournal.leases"
+            " ORDER BY version"
+        )
+        return await cursor.fetchall()
+
+    task_id = task.stream.split("/")[2]
+    assert database.run(shown()) == [
+        (task_id, None, 1, {"a": 1}, True),
+        (task_id, None, 2, [1], False),
+        (task_id, None, 3, None, None),
+    ]
 
 
 def test_whole_and_broken_numbers_are_stored_together(database: Database) -> None:
