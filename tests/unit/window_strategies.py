@@ -37,8 +37,10 @@ def _step(draw: st.DrawFn, number: int) -> list[Event]:
     thought = [ReasoningPart(provider="anthropic", text="hm", signature="s", id="r")]
     parts: list[Any] = [*thought, TextPart(text=draw(texts)), *calls]
     asking = MessageAdded(role="assistant", parts=parts, message_id=f"m-{number}")
-    ends: list[Event] = [_end(draw, call_id) for call_id in draw(st.permutations(ids))]
-    if ids and draw(st.booleans()):
+    order: list[str] = draw(st.permutations(ids))
+    ends: list[Event] = [_end(draw, call_id) for call_id in order]
+    is_hasty: bool = draw(st.booleans())
+    if ids and is_hasty:
         hasty = MessageAdded(role="user", content=draw(texts), message_id=f"h-{number}")
         ends.insert(draw(st.integers(0, len(ends))), hasty)
     return [asking, *ends]
