@@ -16,7 +16,7 @@ import structlog
 from typer.testing import CliRunner
 
 from agentjournal.settings import Settings
-from commands.app import app
+from commands import app
 
 
 class CommandLine:
@@ -41,7 +41,7 @@ class CommandLine:
     def plain(self, *arguments: str | Path, exit_code: int = 0) -> str:
         """Return what the command prints."""
         given = ["import", *map(str, arguments)]
-        done = CliRunner().invoke(app, given, env=self._environment)
+        done = CliRunner().invoke(app.command_line("import"), given, env=self._environment)
         assert done.exit_code == exit_code, (done.output, done.exception)
         return done.stdout
 
