@@ -30,9 +30,9 @@ class RoleProcess:
         """Return its exit status, minus the signal's number when a signal ended it."""
         return await self._process.wait()
 
-    async def says(self, word: str) -> None:
-        """Return once `word` stands in its log."""
-        while word not in self.log.read_text():
+    async def says(self, word: str, *, after: int = 0) -> None:
+        """Return once `word` stands in its log, behind the first `after` characters."""
+        while word not in self.log.read_text()[after:]:
             if self._process.returncode is not None:
                 raise AssertionError(f"it died and never said {word!r}: {self.log.read_text()}")
             await asyncio.sleep(0.02)
