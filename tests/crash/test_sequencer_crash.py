@@ -63,8 +63,9 @@ async def test_a_sequencer_that_was_overtaken_stops_by_itself(
             await load.goes_on(300)  # the new one took over what the old one holds
             said_before = len(old.log.read_text())
             old.signal(signal.SIGCONT)
-            # By its epoch; or because Postgres ended the transaction that it was stopped in.
-            await asyncio.wait_for(old.says("starting_over", after=said_before), 20)
+            # By its epoch, or because Postgres ended the transaction that it was stopped in; at the
+            # latest when the ack of a batch that it was stopped over is overdue (20 s).
+            await asyncio.wait_for(old.says("starting_over", after=said_before), 40)
             await load.goes_on(300)
             assert "IntegrityError" not in old.log.read_text() + new.log.read_text()
             await load.finish()
