@@ -125,6 +125,14 @@ def test_a_lost_identifier_is_refused_by_name_unless_it_is_said_carried_or_force
     assert compacted(state, keep_last=1, force=True).forced
 
 
+def test_an_identifier_is_not_held_by_a_longer_one_that_it_is_a_part_of() -> None:
+    state = state_of(said("order 4821"), said("ok", "assistant"), said("bye"))
+    with pytest.raises(CompactionRefused) as refused:
+        compacted(state, keep_last=1, summary="order 48213 was talked about")
+    assert refused.value.would_lose == ("4821",)
+    assert not compacted(state, keep_last=1, summary="order (4821).").forced
+
+
 def test_an_identifier_that_the_tail_holds_is_not_lost() -> None:
     state = state_of(said("order 48213"), said("ok", "assistant"), said("order 48213, still"))
     assert not compacted(state, keep_last=1).forced

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -113,8 +114,13 @@ def _lost(
         name: entry.version
         for entry in covered
         for name in Measures.identifiers_of(entry)
-        if name.value not in stays and name.value not in held
+        if name.value not in stays and not _stands_in(name.value, held)
     }
+
+
+def _stands_in(value: str, text: str) -> bool:
+    """Return whether a value stands in a text by itself: 4821 does not stand in 48213."""
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
 
 
 def _with_tokens(
