@@ -41,5 +41,10 @@ def write_project(folder: Path, *, setup_s: float = 1.0) -> None:
     """Write the project; its test suite takes `setup_s` longer than it would."""
     folder.mkdir(parents=True)
     (folder / "prices.py").write_text(PRICES, encoding="utf-8")
+    write_tests(folder, setup_s=setup_s)
+
+
+def write_tests(folder: Path, *, setup_s: float) -> None:
+    """Write the test suite alone."""
     tests = TEST_PRICES.format(setup_s=setup_s)
     (folder / "test_prices.py").write_text(tests, encoding="utf-8")
