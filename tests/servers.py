@@ -18,9 +18,9 @@ from psycopg import sql
 from psycopg.rows import dict_row
 
 from agentjournal import Log
+from agentjournal.handle import Servers
 from agentjournal.outgoing import Redact
 from agentjournal.pending import Pending
-from agentjournal.session import Servers
 from agentjournal.settings import Settings
 from consumers.projector import ProjectorOptions
 from consumers.roles import run_projector, run_sequencer

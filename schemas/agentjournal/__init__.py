@@ -124,10 +124,11 @@ if TYPE_CHECKING:
         VideoPart,
         register,
     )
+    from agentjournal.handle import PendingAppend
     from agentjournal.log import Connecting, Log, connect
     from agentjournal.postgres_views import SessionInfo
     from agentjournal.receipts import Receipt
-    from agentjournal.session import PendingAppend, Session
+    from agentjournal.session import Session
     from agentjournal.settings import Settings
     from agentjournal.state import Message, SessionState, ToolCall
     from agentjournal.summary import Summary
@@ -288,7 +289,7 @@ _MODULES = {
     "connect": "log",
     "SessionInfo": "postgres_views",
     "Receipt": "receipts",
-    "PendingAppend": "session",
+    "PendingAppend": "handle",
     "Session": "session",
     "Settings": "settings",
     "Message": "state",

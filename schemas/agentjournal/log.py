@@ -12,13 +12,14 @@ from agentjournal.appender import Appender
 from agentjournal.envelope import Recorded
 from agentjournal.events import SessionStarted
 from agentjournal.events.decode import rejection
+from agentjournal.handle import Servers, Writer
 from agentjournal.ids import stream_id
 from agentjournal.kafka_ends import KafkaEnds
 from agentjournal.kafka_subscription import subscribe
 from agentjournal.outgoing import Redact, checked_id
 from agentjournal.postgres_views import PostgresViews, SessionInfo
 from agentjournal.receipts import Receipt
-from agentjournal.session import Servers, Session, Writer
+from agentjournal.session import Session
 from agentjournal.settings import Settings, find_settings
 
 _PAGE = 200

@@ -1,0 +1,176 @@
+"""A handle of one stream: append what happens, read what happened."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+
+from agentjournal.appender import Appender
+from agentjournal.envelope import Recorded
+from agentjournal.errors import AppendRejected, VersionConflict
+from agentjournal.events import Event, SessionStarted
+from agentjournal.ids import StreamId, parse_stream
+from agentjournal.kafka_ends import KafkaEnds
+from agentjournal.outgoing import Redact, checked_id, outgoing
+from agentjournal.partitions import partition_of
+from agentjournal.pending import Pending
+from agentjournal.postgres_views import PostgresViews
+from agentjournal.receipts import Receipt
+from agentjournal.requests import MAX_REQUEST_BYTES, NewEvent, Request
+
+_FOLLOW_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """What a handle talks to."""
+
+    appender: Appender
+    views: PostgresViews
+    ends: KafkaEnds
+    redact: Redact | None
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes, as it stands in the envelope of every event."""
+
+    source: str
+    agent: str | None
+    worker: str | None
+
+
+class PendingAppend:
+    """An append that Kafka has, and that is not decided yet."""
+
+    def __init__(
+        self, appender: Appender, pending: Pending, note: Callable[[Receipt], Receipt]
+    ) -> None:
+        self._appender, self._pending, self._note = appender, pending, note
+
+    @property
+    def append_id(self) -> str:
+        return self._pending.request.append_id
+
+    async def receipt(self, *, timeout_s: float = 30.0) -> Receipt:
+        """Wait for the outcome. Raises what `Session.append` raises."""
+        return self._note(await self._appender.receipt(self._pending, timeout_s))
+
+
+class Handle:
+    """One stream. Making a handle writes nothing; its appends keep their order."""
+
+    def __init__(
+        self, stream: StreamId, servers: Servers, writer: Writer, start: SessionStarted
+    ) -> None:
+        self.stream = stream
+        _, self.tenant, self.id = parse_stream(stream)
+        self._servers, self._writer, self._start = servers, writer, start
+        self._begun: NewEvent | None = outgoing("session", start, servers.redact)[0]
+        self._last: Receipt | None = None
+        self._order = asyncio.Lock()
+
+    async def append(
+        self,
+        events: Event | Sequence[Event],
+        /,
+        *,
+        expected_version: int | None = None,
+        append_id: str | None = None,
+        timeout_s: float = 30.0,
+    ) -> Receipt:
+        """Append events as one atomic batch; return its receipt once it is in the log.
+
+        `expected_version` is the session's last version as you know it, 0 for a new session.
+        Appending the same again under the same `append_id` returns the original receipt; for that,
+        give ids like `message_id` too, which else are new in every event.
+
+        Raises AppendRejected when an event is not valid, VersionConflict when the session moved on,
+        AppendIdReused, StreamDeleted, SessionMismatch, AppendOutcomeUnknown when no answer came in
+        time, Unavailable when nothing could be sent.
+        """
+        pending = await self._submit(events, expected_version, append_id, timeout_s)
+        try:
+            return self._note(await self._servers.appender.receipt(pending, timeout_s))
+        except VersionConflict:
+            self._last = None  # the next load must show who was faster
+            raise
+
+    async def enqueue(
+        self,
+        events: Event | Sequence[Event],
+        /,
+        *,
+        append_id: str | None = None,
+        timeout_s: float = 30.0,
+    ) -> PendingAppend:
+        """Hand events over to Kafka; return before they are decided, so versions are not known.
+
+        One that is refused later stands in the topic `dead`. Raises AppendRejected when an event is
+        not valid, Unavailable when Kafka does not take it within `timeout_s`.
+        """
+        pending = await self._submit(events, None, append_id, timeout_s)
+        await self._servers.appender.handed_over(pending, timeout_s)
+        return PendingAppend(self._servers.appender, pending, self._note)
+
+    async def events(self, *, after: int = 0, follow: bool = False) -> AsyncIterator[Recorded]:
+        """Yield the session's events with version > `after`; with `follow`, for ever.
+
+        Raises StreamParked.
+        """
+        if not follow:
+            await self._catch_up(5.0)
+        while True:
+            async for recorded in self._servers.views.read_stream(self.stream, after=after):
+                after = recorded.version
+                yield recorded
+            if not follow:
+                return
+            await asyncio.sleep(_FOLLOW_S)
+
+    async def _catch_up(self, timeout_s: float, *, through: int = 0) -> int:
+        """Wait until what is acknowledged shows; return the version that is known to show then."""
+        partition = partition_of(self.stream.encode())
+        if self._last is not None and self._last.last_version >= through:
+            await self._servers.views.wait_for_input(
+                self.stream, partition, self._last.position, timeout_s
+            )
+            return self._last.last_version
+        # Nothing was written through this handle: what others had acknowledged must show all the
+        # same, or a worker that starts after a crash would decide on an old state.
+        end = await self._servers.ends.end_of(partition, timeout_s=timeout_s)
+        await self._servers.views.wait_for_output(partition, end, timeout_s)
+        return 0  # all there was shows, however much that is
+
+    async def _submit(
+        self,
+        events: Event | Sequence[Event],
+        expected_version: int | None,
+        append_id: str | None,
+        timeout_s: float,
+    ) -> Pending:
+        request = Request(
+            append_id=secrets.token_hex(16)
+            if append_id is None
+            else checked_id("append_id", append_id),
+            events=outgoing("session", events, self._servers.redact),
+            source=self._writer.source,
+            expected_version=expected_version,
+            reply_to=self._servers.appender.reply_to,
+            agent=self._writer.agent,
+            worker=self._writer.worker,
+            start=self._begun,
+        )
+        size = len(request.encoded())
+        if size > MAX_REQUEST_BYTES:
+            raise AppendRejected("events", f"is {size:,} bytes, at most {MAX_REQUEST_BYTES:,}")
+        async with self._order:
+            return await self._servers.appender.submit(self.stream, request, timeout_s)
+
+    def _note(self, receipt: Receipt) -> Receipt:
+        self._begun = None  # the session exists now
+        if self._last is None or receipt.position > self._last.position:
+            self._last = receipt
+        return receipt
