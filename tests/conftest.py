@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
+import tempfile
 from collections.abc import Generator
 
 import hypothesis
@@ -19,6 +21,28 @@ hypothesis.settings.register_profile(
     "any machine", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "50"))
 )
 hypothesis.settings.load_profile("any machine")
+
+
+_TEMPORARY = pytest.StashKey[str]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let every run have a folder of its own for temporary ones.
+
+    A run that starts closes the folder they would share to other users, and as root Postgres runs
+    as another user: it could not start just then.
+    """
+    if "PYTEST_DEBUG_TEMPROOT" not in os.environ:
+        root = tempfile.mkdtemp(prefix="agentjournal-tests-")
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = config.stash[_TEMPORARY] = root
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Remove it; what failed stays to be looked at."""
+    root = session.config.stash.get(_TEMPORARY, None)
+    if root is not None and exitstatus == pytest.ExitCode.OK:
+        shutil.rmtree(root, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -80,7 +80,7 @@ async def run_killed(stack: Stack, seed: int, tmp_path_factory: pytest.TempPathF
         agent = await start_agent(session_id, folder, AGENTJOURNAL_HOME=home)
         await kill_when(agent, tool_started(session, "run_tests"))
         write_tests(folder, setup_s=0.2)
-        at = (await session.load()).version
+        at: int = (await session.load()).version
         for _ in range(KILLS - 1):
             at += chance.randint(1, 4)
             agent = await start_agent(session_id, folder, AGENTJOURNAL_HOME=home)
