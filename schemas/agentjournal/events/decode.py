@@ -13,6 +13,7 @@ from agentjournal.codec import decode
 from agentjournal.errors import AppendRejected, as_json_path
 from agentjournal.events.base import Event
 from agentjournal.events.catalogue import BUILT_IN, EVENT_TYPES, is_custom
+from agentjournal.events.plain import plain_validator
 from agentjournal.events.unknown import CustomEvent, UnknownEvent
 from agentjournal.events.wire import missing
 from agentjournal.upcasters import upcast
@@ -62,6 +63,11 @@ def decode_event(event_type: str, schema_version: int, raw: bytes) -> Event:
     if model is None or schema_version > model.schema_version:
         kept = CustomEvent if is_custom(event_type) else UnknownEvent
         return kept(event_type, fields, schema_version=schema_version)
+    if event_type in BUILT_IN and schema_version == model.schema_version:
+        try:
+            return plain_validator(model)(fields)
+        except ValidationError:
+            pass  # it may be right all the same, and else the model says where it is not
     event = _built(model, upcast(event_type, schema_version, fields, to=model.schema_version))
     if event_type in BUILT_IN:  # a user's own model fills what its older events do not have
         for path in missing(event):

@@ -24,6 +24,7 @@ _TIME = re.compile(
 )
 _AMOUNT = re.compile(r"-?(?:0|[1-9][0-9]{0,29})(?:\.[0-9]{1,30})?")
 _CURRENCY = re.compile("[A-Z]{3}")
+_BOUNDS: dict[Any, tuple[int, int]] = {}  # by the function that checks them
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 ID_RULE = "must have 1 to 255 characters and no control characters"
@@ -60,7 +61,8 @@ def is_currency(text: str) -> bool:
     return _CURRENCY.fullmatch(text) is not None
 
 
-def _checked_id(text: str) -> str:
+def checked_id(text: str) -> str:
+    """Return `text` when it may be an id, as pydantic wants it said when it may not."""
     if not is_id(text):
         raise PydanticCustomError("id", ID_RULE)
     return text
@@ -96,11 +98,17 @@ def _number(smallest: int, largest: int = MAX_INTEGER) -> PlainValidator:
             raise PydanticCustomError("large", "is greater than {bound}", {"bound": largest})
         return value  # type: ignore[no-any-return]  # its type was just checked
 
+    _BOUNDS[checked] = (smallest, largest)
     return PlainValidator(checked)
 
 
+def number_bounds(rule: Any) -> tuple[int, int] | None:
+    """Return the smallest and the largest number that a rule of a field lets through."""
+    return _BOUNDS.get(rule)
+
+
 Text: TypeAlias = str
-Id = Annotated[str, AfterValidator(_checked_id), WithJsonSchema({"type": "string", "format": "id"})]
+Id = Annotated[str, AfterValidator(checked_id), WithJsonSchema({"type": "string", "format": "id"})]
 Time = Annotated[
     str, AfterValidator(_checked_time), WithJsonSchema({"type": "string", "format": "time"})
 ]

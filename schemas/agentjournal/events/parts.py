@@ -92,12 +92,14 @@ class ProviderPart(Record):
     raw: Any
 
 
-def _part_tag(part: Any) -> str:
+def part_tag(part: Any) -> str:
+    """Return which part it says it is."""
     of = part.get("type") if isinstance(part, dict) else getattr(part, "type", None)
     return f"<{of}>"
 
 
-def _output_tag(output: Any) -> str:
+def output_tag(output: Any) -> str:
+    """Return whether an output is parts or text."""
     return "<parts>" if isinstance(output, list) else "<text>"
 
 
@@ -112,9 +114,9 @@ Part: TypeAlias = Annotated[
     | Annotated[DocumentPart, Tag("<document>")]
     | Annotated[RefusalPart, Tag("<refusal>")]
     | Annotated[ProviderPart, Tag("<provider>")],
-    Discriminator(_part_tag),
+    Discriminator(part_tag),
 ]
 Output: TypeAlias = Annotated[
     Annotated[Text, Tag("<text>")] | Annotated[list[Part], Tag("<parts>")],
-    Discriminator(_output_tag),
+    Discriminator(output_tag),
 ]

@@ -1,0 +1,102 @@
+"""A plain validator takes nothing that the model does not, and makes of it the same event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+from agentjournal.codec import decode, encode
+from agentjournal.events import BUILT_IN, Event
+from agentjournal.events.plain import plain_validator
+from agentjournal.events.wire import missing
+from tests.unit.event_strategies import any_event, values
+
+EXAMPLES = Path(__file__).parent / "examples" / "events.jsonl"
+_ODD = values | st.sampled_from(
+    [2**63, 2**63 - 1, -(2**63), 2.0**63, 1.0, True, "", "\x85", "a" * 256]
+)
+
+
+def by_the_model(event_type: str, fields: dict[str, Any]) -> Event | None:
+    """Return what the model itself makes of fields in the log, None when it refuses them."""
+    try:
+        event = BUILT_IN[event_type].model_validate(fields)
+    except ValidationError:
+        return None
+    return None if any(missing(event)) else event
+
+
+def given_fields(value: Any) -> Iterator[Any]:
+    """Yield, for each record in a value, which fields it was given and its unknown ones."""
+    if isinstance(value, BaseModel):
+        yield type(value), value.model_fields_set, value.model_extra == {}
+        for inner in vars(value).values():
+            yield from given_fields(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from given_fields(inner)
+
+
+def check(event_type: str, fields: dict[str, Any]) -> bool:
+    """Compare the two ways; return whether the plain one takes the fields."""
+    raw = encode(fields)
+    expected = by_the_model(event_type, decode(raw))
+    try:
+        event = plain_validator(BUILT_IN[event_type])(decode(raw))
+    except ValidationError:
+        return False
+    assert expected is not None, "it takes what the model refuses"
+    assert repr(event) == repr(expected)  # unlike ==, it tells 1 from 1.0 and knows NaN
+    assert event.encoded() == expected.encoded()
+    assert list(given_fields(event)) == list(given_fields(expected))
+    return True
+
+
+@given(any_event)
+def test_a_plain_validator_makes_the_models_event(made: tuple[str, dict[str, Any]]) -> None:
+    check(*made)
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    items: Mapping[Any, Any] = {}
+    if isinstance(value, dict):
+        items = value
+    elif isinstance(value, list):
+        items = dict(enumerate(value))
+    for at, inner in items.items():
+        yield (*path, at)
+        if len(path) < 4:
+            yield from _places(inner, (*path, at))
+
+
+@given(any_event, st.data())
+def test_it_takes_nothing_that_the_model_refuses(
+    made: tuple[str, dict[str, Any]], data: st.DataObject
+) -> None:
+    event_type, fields = made
+    places = list(_places(fields))
+    if not places:
+        return
+    *around, last = data.draw(st.sampled_from(places))
+    inside: Any = fields
+    for at in around:
+        inside = inside[at]
+    if data.draw(st.booleans()):
+        inside[last] = data.draw(_ODD)
+    else:
+        del inside[last]
+    check(event_type, fields)
+
+
+@pytest.mark.parametrize("event_type", sorted(BUILT_IN))
+def test_every_type_has_one_that_takes_its_example(event_type: str) -> None:
+    for line in EXAMPLES.read_bytes().splitlines():
+        example = decode(line)
+        if example["type"] == event_type:
+            assert check(event_type, example["data"])
