@@ -22,6 +22,7 @@ _MODULES = {
     "tail": ("tail",),
     "sql": ("sql", "psql"),
     "verify": ("verify",),
+    "rebuild": ("rebuild",),
     "check_upgrade": ("check-upgrade",),
     "dead": ("dead",),
     "parked": ("parked", "redrive"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Self
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -59,6 +59,18 @@ class KafkaLogReader:
         self._batches = {partition: WholeBatches() for partition in places}
         for partition, position in places.items():
             self._consumer.seek(self._tp(partition), position)
+
+    def pause(self, partitions: Collection[Partition]) -> None:
+        """Let these partitions wait until they are resumed, or assigned anew."""
+        self._consumer.pause(*(self._tp(partition) for partition in partitions))
+
+    def resume(self, partitions: Collection[Partition]) -> None:
+        """Read these partitions again."""
+        self._consumer.resume(*(self._tp(partition) for partition in partitions))
+
+    async def end(self, partition: Partition) -> Position:
+        """Return the position behind the last record."""
+        return (await bounds_of(self._single, self._tp(partition))).end
 
     async def poll(self, *, timeout_s: float) -> Mapping[Partition, Sequence[Recorded]]:
         """Return what has arrived, by partition and in order; empty after `timeout_s`.

@@ -27,16 +27,24 @@ class PostgresReadModels:
     def __init__(self, pool: PostgresPool, fault: Callable[[str], None] = lambda _: None) -> None:
         self._pool, self._fault = pool, fault
 
-    async def register(self, projections: Sequence[Projection]) -> None:
-        """Note what the projections mean; raises IntegrityError when they meant something else."""
+    async def register(self, projections: Sequence[Projection]) -> Sequence[Projection]:
+        """Note what the projections mean; return them as the generations that are to be written.
+
+        Raises IntegrityError when they meant something else.
+        """
         async with self._pool.connection() as connection:
-            for projection in projections:
-                await store.register(connection, projection)
+            return [await store.register(connection, projection) for projection in projections]
 
     async def load_places(self, fold: ProjectionFold, partitions: Sequence[Partition]) -> None:
-        """Put in the checkpoints of `partitions`."""
-        async with self._pool.connection() as connection:
-            await store.load_places(connection, fold, partitions)
+        """Put in the checkpoints of `partitions`.
+
+        Raises StartOverError when the generation was replaced.
+        """
+        try:
+            async with self._pool.connection() as connection:
+                await store.load_places(connection, fold, partitions)
+        except store.PlaceLostError as lost:
+            raise StartOverError(str(lost)) from lost
 
     async def load_contexts(self, fold: ProjectionFold, polled: Polled) -> None:
         """Put in the contexts that folding `polled` needs.

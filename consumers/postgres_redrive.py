@@ -49,7 +49,9 @@ async def parked_streams(
     """Return what is parked, by projection."""
     async with pool.connection() as connection:
         return {
-            projection.name: await store.all_parked(connection, projection)
+            projection.name: await store.all_parked(
+                connection, await store.live(connection, projection)
+            )
             for projection in projections
         }
 
@@ -67,10 +69,15 @@ async def redrive(
         await log.read_on()
         try:
             async with pool.connection() as connection, connection.transaction():
-                until = await store.lock_place(connection, projection, parked.partition)
-                if until > log.end:
+                live = await store.live(connection, projection)
+                places = await store.lock_places(connection, live, [parked.partition])
+                if places[parked.partition] > log.end:
                     continue
-                return await _apply(connection, projection, parked, log, until)
+                if not await store.is_parked(connection, live, parked.stream):
+                    return Redriven(projection.name, parked.stream, parked.version, 0, None)
+                return await _apply(connection, live, parked, log, places[parked.partition])
+        except store.PlaceLostError:
+            continue  # it was replaced by another generation just now
         except psycopg.Error as error:
             if is_trouble(error):
                 raise

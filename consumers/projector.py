@@ -48,7 +48,7 @@ class EventsReader(Protocol):
 class ReadModels(Protocol):
     """Stores what projections fold."""
 
-    async def register(self, projections: Sequence[Projection]) -> None: ...
+    async def register(self, projections: Sequence[Projection]) -> Sequence[Projection]: ...
     async def load_places(self, fold: ProjectionFold, partitions: Sequence[Partition]) -> None: ...
     async def load_contexts(self, fold: ProjectionFold, polled: Polled) -> None: ...
     def fold(self, folds: Sequence[ProjectionFold], polled: Polled) -> Sequence[FoldedBatch]: ...
@@ -99,7 +99,8 @@ class Projector:
         fault: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._ports = ports
-        self._folds = [ProjectionFold(projection) for projection in projections]
+        self._projections = projections
+        self._folds: list[ProjectionFold] = []
         self._options = options or ProjectorOptions()
         self._fault = fault
         self._share: set[Partition] = set()
@@ -109,16 +110,16 @@ class Projector:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set. Raises IntegrityError when the log forks or was replaced."""
-        registered = False
         while not stop.is_set():
             try:
-                if not registered:
-                    await self._ports.models.register([fold.projection for fold in self._folds])
-                    registered = True
+                if not self._folds:
+                    registered = await self._ports.models.register(self._projections)
+                    self._folds = [ProjectionFold(projection) for projection in registered]
                 await self._turn()
             except (OutageError, StartOverError) as trouble:
                 _LOG.warning("starting_over", reason=str(trouble), kind=type(trouble).__name__)
                 await self._forget()
+                self._folds = []  # another generation may be live by now
                 await asyncio.sleep(self._options.outage_pause_s)
         await self._leave()
 

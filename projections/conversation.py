@@ -244,7 +244,6 @@ _APPLY: Mapping[str, Apply] = {
 
 CONVERSATION = Projection(
     name="conversation",
-    generation=1,
     tables=(SESSIONS, TURNS, MESSAGES, TOOL_CALLS, MODEL_CALLS),
     fold=fold,
     kinds=frozenset({"session"}),

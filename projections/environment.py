@@ -162,7 +162,6 @@ _APPLY: Mapping[str, Apply] = {
 
 ENVIRONMENT = Projection(
     name="environment",
-    generation=1,
     tables=(FILE_CHANGES, FILES, ARTIFACTS, PROCESSES, SNAPSHOTS, ENVIRONMENT_TABLE),
     fold=folding(_APPLY),
     kinds=frozenset({"session", "task"}),

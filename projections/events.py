@@ -79,7 +79,6 @@ def fold(recorded: Recorded, context: Context, changes: Changes) -> Context:
 
 EVENTS_PROJECTION = Projection(
     name="events",
-    generation=1,
     tables=(EVENTS, STREAMS),
     fold=fold,
     kinds=frozenset(STREAM_KINDS),

@@ -137,7 +137,6 @@ _APPLY: Mapping[str, Apply] = {
 
 EXECUTION = Projection(
     name="execution",
-    generation=1,
     tables=(HANDOFFS, APPROVALS, INPUTS, LEASES),
     fold=folding(_APPLY),
     kinds=frozenset({"session", "task"}),

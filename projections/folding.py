@@ -21,6 +21,7 @@ class Place(NamedTuple):
     next_position: Position
     order: tuple[int, int]  # (input position, batch index)
     hash: str  # of the record before next_position; empty: none
+    read_until: str | None = None  # the broker's time of that record
 
 
 class Parked(NamedTuple):
@@ -99,7 +100,7 @@ class ProjectionFold:
         return folded
 
     def _fold_partition(self, place: Place, events: Sequence[Recorded], folded: Folded) -> Place:
-        next_position, order, last_hash = place
+        next_position, order, last_hash, read_until = place
         for recorded in events:
             if recorded.position < next_position:
                 continue
@@ -109,7 +110,8 @@ class ProjectionFold:
                 if self._reads(recorded):
                     self._fold_one(recorded, folded)
             next_position, last_hash = Position(recorded.position + 1), recorded.hash
-        return Place(next_position, order, last_hash)
+            read_until = recorded.recorded_at
+        return Place(next_position, order, last_hash, read_until)
 
     def _fold_one(self, recorded: Recorded, folded: Folded) -> None:
         context = EMPTY

@@ -48,7 +48,6 @@ _APPLY: Mapping[str, Apply] = {
 
 MEMORY = Projection(
     name="memory",
-    generation=1,
     tables=(NOTES, NOTE_ENDS),
     fold=folding(_APPLY),
     kinds=frozenset({"session", "task"}),

@@ -167,7 +167,6 @@ _APPLY: Mapping[str, Apply] = {
 
 PLAN = Projection(
     name="plan",
-    generation=1,
     tables=(PLANS, STEPS, DECISIONS, CHECKPOINTS),
     fold=folding(_APPLY),
     kinds=frozenset({"session", "task"}),

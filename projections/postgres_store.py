@@ -25,11 +25,20 @@ class PlaceLostError(Exception):
         super().__init__(f"partitions {sorted(self.partitions)} have another owner")
 
 
-async def register(connection: AsyncConnection[Any], projection: Projection) -> None:
-    """Note what this generation means.
+async def live(connection: AsyncConnection[Any], projection: Projection) -> Projection:
+    """Return the projection as the generation that readers see now."""
+    cursor = await connection.execute(_SQL["live"], {"projection": projection.name})
+    row = await cursor.fetchone()
+    return projection if row is None else projection.live_as(row[0])
+
+
+async def register(connection: AsyncConnection[Any], projection: Projection) -> Projection:
+    """Note what the live generation means, or that which is built; return it with its number.
 
     Raises IntegrityError when the same generation meant something else before.
     """
+    if projection.is_live:
+        projection = await live(connection, projection)
     ours = {**_named(projection), "digest": projection.digest}
     await connection.execute(_SQL["register"], ours)
     cursor = await connection.execute(_SQL["registered"], ours)
@@ -37,19 +46,26 @@ async def register(connection: AsyncConnection[Any], projection: Projection) -> 
     if row is None or row[0] != projection.digest:
         raise IntegrityError(
             f"projection {projection.name}, generation {projection.generation}, was built by other "
-            "code: raise the generation and rebuild"
+            f"code: `agentjournal rebuild {projection.name}` builds it with this"
         )
+    return projection
 
 
 async def load_places(
     connection: AsyncConnection[Any], fold: ProjectionFold, partitions: Sequence[Partition]
 ) -> None:
-    """Put in where the projection is in `partitions`, and which streams are parked."""
+    """Put in where the projection is in `partitions`, and which streams are parked.
+
+    Raises PlaceLostError when this generation was replaced.
+    """
     ours = {**_named(fold.projection), "partitions": list(partitions)}
     cursor = await connection.execute(_SQL["places"], ours)
-    for partition, next_position, input_position, index, found in await cursor.fetchall():
+    for partition, next_position, input_position, index, found, until in await cursor.fetchall():
         order = (input_position, index)
-        fold.places[Partition(partition)] = Place(Position(next_position), order, found)
+        read_until = None if until is None else until.isoformat()
+        fold.places[Partition(partition)] = Place(Position(next_position), order, found, read_until)
+    if replaced := set(partitions) - set(fold.places):
+        raise PlaceLostError(replaced)
     cursor = await connection.execute(_SQL["parked"], ours)
     fold.noted |= {row[0] for row in await cursor.fetchall()}
     fold.parked |= fold.noted
@@ -131,6 +147,7 @@ async def advance(
             "input_position": [places[p].order[0] for p in partitions],
             "batch_index": [places[p].order[1] for p in partitions],
             "record_hash": [places[p].hash for p in partitions],
+            "read_until": [places[p].read_until for p in partitions],
         },
     )
     moved = {Partition(row[0]) for row in await cursor.fetchall()}
@@ -144,14 +161,27 @@ async def all_parked(connection: AsyncConnection[Any], projection: Projection) -
     return [Parked(*row) for row in await cursor.fetchall()]
 
 
-async def lock_place(
-    connection: AsyncConnection[Any], projection: Projection, partition: Partition
-) -> Position:
-    """Return the next position of a partition; nobody moves it until the transaction ends."""
-    ours = {**_named(projection), "partitions": [partition]}
+async def lock_places(
+    connection: AsyncConnection[Any], projection: Projection, partitions: Sequence[Partition]
+) -> Mapping[Partition, Position]:
+    """Return the next positions; nobody moves them until the transaction ends.
+
+    Raises PlaceLostError when this generation was replaced.
+    """
+    ours = {**_named(projection), "partitions": list(partitions)}
     cursor = await connection.execute(_SQL["lock_places"], ours)
-    row = await cursor.fetchone()
-    return Position(0 if row is None else row[1])
+    held = {Partition(row[0]): Position(row[1]) for row in await cursor.fetchall()}
+    if replaced := set(partitions) - set(held):
+        raise PlaceLostError(replaced)
+    return held
+
+
+async def is_parked(
+    connection: AsyncConnection[Any], projection: Projection, stream: StreamId
+) -> bool:
+    """Return whether the projection stopped at a stream."""
+    cursor = await connection.execute(_SQL["is_parked"], {**_named(projection), "stream": stream})
+    return await cursor.fetchone() is not None
 
 
 async def unpark(

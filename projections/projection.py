@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import LiteralString, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, LiteralString, NamedTuple, Self, TypeAlias
 
 from agentjournal.envelope import NO_HASH, Recorded
 from agentjournal.errors import IntegrityError
@@ -28,14 +29,14 @@ Fold: TypeAlias = Callable[[Recorded, Context, Changes], Context]
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """A read model. Raise `generation` to rebuild it into tables of its own.
+    """A read model.
 
     `fold` adds an event's changes and returns the stream's next context. `contexts` in `sql` loads
-    contexts by stream; every table has a statement of its name there.
+    contexts by stream; every table has a statement of its name there. Statements name the tables of
+    the live generation, x_1 for the table x.
     """
 
     name: str
-    generation: int
     tables: tuple[Table, ...]
     fold: Fold
     kinds: frozenset[str]  # of streams that it reads
@@ -44,6 +45,8 @@ class Projection:
     # False: only events of `types` are looked at, each on its own, so there are no contexts. That
     # the chain holds is then checked by the projection that reads all, in the same transaction.
     every_event: bool = True
+    generation: int = 1  # whose checkpoints these are
+    is_live: bool = True  # False: its tables stand beside those that readers see
 
     def reads(self, event_type: str) -> bool:
         """Whether an event of this type makes a difference to it."""
@@ -52,8 +55,34 @@ class Projection:
     @property
     def digest(self) -> str:
         """What this generation means: another digest under the same number must not run."""
-        parts = [*sorted(self.sql.items()), *sorted(self.types.items())]
+        sql = {name: self._over(text, None) for name, text in self.sql.items()}
+        parts = [*sorted(sql.items()), *sorted(self.types.items())]
         return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    def table_name(self, table: Table) -> str:
+        """Return the name that a table has in the database."""
+        return table_name(table, None if self.is_live else self.generation)
+
+    def live_as(self, generation: int) -> Self:
+        """Return this projection with `generation` as the live one."""
+        return replace(self, generation=generation)
+
+    def beside_live(self, generation: int) -> Self:
+        """Return this projection over the tables of a generation that is not live."""
+        sql = {name: self._over(text, generation) for name, text in self.sql.items()}
+        return replace(self, generation=generation, sql=sql, is_live=False)
+
+    def _over(self, statement: LiteralString, generation: int | None) -> LiteralString:
+        for table in self.tables:
+            ours, others = self.table_name(table), table_name(table, generation)
+            renamed: Any = re.sub(rf"\b{ours}\b", others, statement)
+            statement = renamed  # still the text of our own file
+        return statement
+
+
+def table_name(table: Table, generation: int | None) -> str:
+    """Return the name of a table of the live generation (None), or of another."""
+    return f"{table.name}_1" if generation is None else f"{table.name}_1_g{generation}"
 
 
 def read_sql(file: str) -> Mapping[str, LiteralString]:

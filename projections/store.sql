@@ -4,12 +4,15 @@
 INSERT INTO agentjournal_internal.projections (projection, generation, digest)
 VALUES (%(projection)s, %(generation)s, %(digest)s) ON CONFLICT DO NOTHING;
 
+-- name: live
+SELECT agentjournal_internal.live_generation(%(projection)s);
+
 -- name: registered
 SELECT digest FROM agentjournal_internal.projections
 WHERE projection = %(projection)s AND generation = %(generation)s;
 
 -- name: places
-SELECT partition, next_position, input_position, batch_index, record_hash
+SELECT partition, next_position, input_position, batch_index, record_hash, read_until
 FROM agentjournal_internal.projection_checkpoints
 WHERE projection = %(projection)s AND generation = %(generation)s
     AND partition = ANY (%(partitions)s);
@@ -34,8 +37,12 @@ WHERE projection = %(projection)s AND generation = %(generation)s
 WITH given AS (
     SELECT * FROM unnest(
         %(partition)b::int[], %(from_position)b::bigint[], %(next_position)b::bigint[],
-        %(input_position)b::bigint[], %(batch_index)b::int[], %(record_hash)b::text[]
-    ) AS g (partition, from_position, next_position, input_position, batch_index, record_hash)
+        %(input_position)b::bigint[], %(batch_index)b::int[], %(record_hash)b::text[],
+        %(read_until)s::timestamptz[]
+    ) AS g (
+        partition, from_position, next_position, input_position, batch_index, record_hash,
+        read_until
+    )
 ), locked AS (
     SELECT c.partition
     FROM agentjournal_internal.projection_checkpoints AS c JOIN given AS g USING (partition)
@@ -46,7 +53,8 @@ WITH given AS (
 )
 UPDATE agentjournal_internal.projection_checkpoints AS c
 SET next_position = g.next_position, input_position = g.input_position,
-    batch_index = g.batch_index, record_hash = g.record_hash
+    batch_index = g.batch_index, record_hash = g.record_hash,
+    read_until = coalesce(g.read_until, c.read_until)
 FROM given AS g JOIN locked USING (partition)
 WHERE c.projection = %(projection)s AND c.generation = %(generation)s
     AND c.partition = g.partition AND c.next_position = g.from_position
@@ -63,6 +71,10 @@ ON CONFLICT DO NOTHING;
 
 -- name: unpark
 DELETE FROM agentjournal_internal.parked
+WHERE projection = %(projection)s AND generation = %(generation)s AND stream = %(stream)s;
+
+-- name: is_parked
+SELECT FROM agentjournal_internal.parked
 WHERE projection = %(projection)s AND generation = %(generation)s AND stream = %(stream)s;
 
 -- name: all_parked

@@ -76,7 +76,7 @@ def _folded(
 async def _stored(
     connection: psycopg.AsyncConnection[dict[str, Any]], projection: Projection, table: Table
 ) -> list[Row]:
-    name = sql.Identifier("agentjournal_internal", f"{table.name}_{projection.generation}")
+    name = sql.Identifier("agentjournal_internal", projection.table_name(table))
     cursor = await connection.execute(sql.SQL("SELECT * FROM {}").format(name))
     rows = [_comparable(table, row) for row in await cursor.fetchall()]
     return sorted(rows, key=lambda row: tuple(row[name] for name in table.key))

@@ -97,7 +97,7 @@ class Database:
         await store.write(self.connection, projection, before, fold.fold({PARTITION: batch}))
 
     async def rows(self, projection: Projection, table: Table) -> list[Row]:
-        name = sql.Identifier("agentjournal_internal", f"{table.name}_{projection.generation}")
+        name = sql.Identifier("agentjournal_internal", projection.table_name(table))
         key = sql.SQL(", ").join(map(sql.Identifier, table.key))
         async with self.connection.cursor(row_factory=dict_row) as cursor:
             await cursor.execute(sql.SQL("SELECT * FROM {} ORDER BY {}").format(name, key))
@@ -280,7 +280,7 @@ def test_a_generation_that_was_built_by_other_code_is_refused(database: Database
         await store.register(connection, projection)
         await store.register(connection, projection)
         await connection.execute("UPDATE agentjournal_internal.projections SET digest = 'other'")
-        with pytest.raises(IntegrityError, match="raise the generation and rebuild"):
+        with pytest.raises(IntegrityError, match="agentjournal rebuild"):
             await store.register(connection, projection)
 
     for projection in PROJECTIONS:

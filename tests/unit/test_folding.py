@@ -37,7 +37,6 @@ def count(recorded: Recorded, context: Context, changes: Changes) -> Context:
 
 TALLY = Projection(
     name="tally",
-    generation=1,
     tables=(Table("tally", {"stream": "key", "count": "sum", "last": "last"}),),
     fold=count,
     kinds=frozenset({"session"}),
@@ -78,7 +77,8 @@ def test_every_event_is_folded_once_and_the_place_is_the_next_to_read() -> None:
     fold, log = new_fold(), log_of(ONE, TWO, ONE)
     done = folded(fold, log)
     assert rows(done) == {ONE: (2, "a-2"), TWO: (1, "a-1")}
-    assert done.places == fold.places == {PARTITION: Place(Position(3), (2, 0), log[2].hash)}
+    place = Place(Position(3), (2, 0), log[2].hash, log[2].recorded_at)
+    assert done.places == fold.places == {PARTITION: place}
     assert fold.contexts[ONE] == Context(2, log[2].hash)
 
 
@@ -102,7 +102,8 @@ def test_a_repeat_is_dropped_and_passed_by() -> None:
     repeat = log[1]._replace(position=Position(3))
     done = folded(fold, [*log, repeat])
     assert rows(done) == {ONE: (2, "a-2"), TWO: (1, "a-1")}
-    assert fold.places[PARTITION] == Place(Position(4), (2, 0), log[1].hash)
+    place = Place(Position(4), (2, 0), log[1].hash, log[1].recorded_at)
+    assert fold.places[PARTITION] == place
 
 
 def test_what_was_read_already_is_not_read_again() -> None:
@@ -206,7 +207,8 @@ def test_a_projection_of_some_types_needs_nothing_of_what_came_before() -> None:
     done = fold.fold({PARTITION: [*log[:2], *log]})
     assert rows(done) == {ONE: (2, "a-3")}
     assert (fold.contexts, done.parked) == ({}, [])
-    assert done.places == {PARTITION: Place(Position(5), (4, 0), log[4].hash)}
+    place = Place(Position(5), (4, 0), log[4].hash, log[4].recorded_at)
+    assert done.places == {PARTITION: place}
     assert rows(fold.fold({PARTITION: log})) == {}
 
 
@@ -234,7 +236,7 @@ def test_what_is_forgotten_must_be_read_anew() -> None:
 
 def digest(**changes: Any) -> str:
     fields: dict[str, Any] = {"sql": {"rows": "SELECT 1"}, "types": {"a": 1}}
-    fields |= {"generation": 1, "kinds": frozenset({"session"}), **changes}
+    fields |= {"kinds": frozenset({"session"}), **changes}
     return Projection(name="t", tables=(), fold=count, **fields).digest
 
 
@@ -248,3 +250,16 @@ def test_a_generation_is_its_statements_and_the_types_that_it_reads() -> None:
         digest(types={"a": 1, "b": 1}),
     ]
     assert len({digest(), *others}) == 5
+
+
+def test_a_generation_beside_the_live_one_means_the_same_over_tables_of_its_own() -> None:
+    table = Table("rows", {"stream": "key"})
+    sql = {"rows": "INSERT INTO s.rows_1 (a) SELECT a FROM s.rows_12 JOIN s.rows_1 USING (a)"}
+    live = replace(TALLY, tables=(table,), sql=sql)
+    beside = live.beside_live(7)
+    assert beside.sql["rows"] == (
+        "INSERT INTO s.rows_1_g7 (a) SELECT a FROM s.rows_12 JOIN s.rows_1_g7 USING (a)"
+    )
+    assert (beside.table_name(table), live.live_as(7).table_name(table)) == ("rows_1_g7", "rows_1")
+    assert beside.digest == live.digest == live.live_as(7).digest
+    assert (beside.generation, live.live_as(7).generation) == (7, 7)

@@ -26,7 +26,12 @@ def test_every_row_says_whose_it_is_and_where_it_comes_from() -> None:
     for each in comments():
         if each.kind == "COLUMN":
             columns.setdefault(each.name, set()).add(each.column)
-    elsewhere = {"streams", "projection_status", "parked"}  # of streams and projections
+    elsewhere = {
+        "streams",
+        "projection_status",
+        "parked",
+        "generations",
+    }  # of streams and projections
     for view, found in columns.items():
         if view not in elsewhere:
             assert {"tenant", "session_id", "version"} <= found, view

@@ -1,0 +1,134 @@
+"""`rebuild`: a read model is built anew beside the live one, compared, and takes its place."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentjournal.errors import Unavailable
+from agentjournal.settings import Settings, find_settings
+from commands.building import building_progress
+from commands.errors import CommandFailed
+from commands.printing import print_json_array, print_line, say
+from commands.waiting import wait_for
+
+if TYPE_CHECKING:
+    from consumers.postgres_rebuild import Rebuilt
+    from projections.projection import Projection
+
+commands = typer.Typer()
+
+ALL = "all"
+
+
+@commands.command()
+def rebuild(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A read model, or `all`.")],
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only compare; exit with 1 if there is a difference.")
+    ] = False,
+    drop_old: Annotated[
+        bool, typer.Option("--drop-old", help="Only drop the tables that were replaced before.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array.")] = False,
+) -> None:
+    """Build a read model anew from the log, and let readers see it instead of the live one.
+
+    The live one goes on meanwhile, and readers see either the one or the other. The old tables stay
+    until they are dropped with --drop-old. What was interrupted goes on where it was.
+    """
+    if check and drop_old:
+        raise typer.BadParameter("--check and --drop-old exclude each other")
+    if drop_old:
+        for line in wait_for(_drop_old(name)):
+            print_line(line)
+        return
+    done = wait_for(rebuilt(find_settings(), name, check=check))
+    if as_json:
+        print_json_array(_as_json(each) for each in done)
+    else:
+        for line in (line for each in done for line in _lines(each)):
+            print_line(line)
+    if check and any(each.differences != [] for each in done):
+        sys.exit(1)
+
+
+async def rebuilt(settings: Settings, name: str, *, check: bool) -> Sequence[Rebuilt]:
+    """Rebuild one read model, or all. Raises CommandFailed for another name, Unavailable."""
+    from consumers.kafka_log_reader import KafkaLogReader  # noqa: PLC0415 - loads what roles need
+    from consumers.postgres_pool import PostgresPool  # noqa: PLC0415
+    from consumers.postgres_rebuild import Rebuild  # noqa: PLC0415
+    from streams.ports import OutageError  # noqa: PLC0415
+
+    projections = _named(name)
+    try:
+        async with (
+            PostgresPool(settings, name="rebuild", size=6) as pool,
+            KafkaLogReader(settings, most_records=10_000) as log,
+        ):
+            with building_progress() as report:
+                return await Rebuild(pool, log, report).run(projections, check=check)
+    except OutageError as error:
+        raise Unavailable("a server", error) from error
+
+
+async def _drop_old(name: str) -> Sequence[str]:
+    from consumers.postgres_pool import PostgresPool  # noqa: PLC0415 - loads what roles need
+    from consumers.postgres_rebuild import drop_replaced  # noqa: PLC0415
+
+    async with PostgresPool(find_settings(), name="rebuild", size=1) as pool:
+        dropped = await drop_replaced(pool, _named(name))
+    if not dropped:
+        say("nothing was replaced since the last time")
+    return [f"{each}: dropped generation {number}" for each, number in dropped]
+
+
+def _named(name: str) -> Sequence[Projection]:
+    from consumers.roles import PROJECTIONS  # noqa: PLC0415 - loads what roles need
+
+    if name == ALL:
+        return PROJECTIONS
+    if found := [each for each in PROJECTIONS if each.name == name]:
+        return found
+    names = ", ".join(each.name for each in PROJECTIONS)
+    raise CommandFailed(f"there is no read model {name}: there are {names}, and all")
+
+
+def _lines(done: Rebuilt) -> list[str]:
+    what = "is live now" if done.switched else "was compared and dropped again"
+    lines = [f"{done.projection}: generation {done.generation} {what}, {done.events:,} events read"]
+    if done.differences is None:
+        lines.append("  not compared: the live one was made by other code, or from another log")
+    elif not done.differences:
+        lines.append("  equal to the one that was live")
+    else:
+        lines += [f"  {each}" for each in done.differences]
+    return lines
+
+
+def _as_json(done: Rebuilt) -> dict[str, object]:
+    differences = (
+        None
+        if done.differences is None
+        else [
+            {
+                "table": d.table,
+                "rows": d.rows,
+                "key": d.key,
+                "columns": d.columns,
+                "only_in": d.only_in,
+            }
+            for d in done.differences
+        ]
+    )
+    return {
+        "projection": done.projection,
+        "generation": done.generation,
+        "events": done.events,
+        "switched": done.switched,
+        "differences": differences,
+    }

@@ -1,0 +1,104 @@
+"""Comparing the tables of two generations, row hash by row hash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+
+from psycopg import AsyncConnection, sql
+from psycopg.rows import dict_row
+
+from agentjournal.ids import StreamId, parse_stream
+from projections.projection import Projection, table_name
+from projections.rows import Table
+
+_SCHEMA = "agentjournal_internal"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A table that is not the same in both generations; the first row that differs by its key."""
+
+    table: str
+    rows: int  # how many differ
+    key: Mapping[str, Any]
+    columns: Sequence[str]  # empty: one of the two has no such row
+    only_in: str  # live, new, or empty
+
+    def __str__(self) -> str:
+        place = ", ".join(f"{name}={value}" for name, value in self.key.items())
+        what = f"is only in the {self.only_in} one" if self.only_in else f"in {_list(self.columns)}"
+        return f"{self.table}: {self.rows:,} rows differ; the first, {place}, {what}"
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+async def compare(
+    connection: AsyncConnection[Any],
+    live: Projection,
+    building: Projection,
+    parked: Iterable[StreamId],
+) -> Sequence[Difference]:
+    """Return the tables that differ, rows of `parked` streams left out.
+
+    Both generations must be at the same places in what the connection sees.
+    """
+    streams = sorted(parked)
+    owners = [parse_stream(stream) for stream in streams]
+    left_out: dict[str, Sequence[str]] = {
+        "streams": streams,
+        "tenants": [tenant for _, tenant, _ in owners],
+        "sessions": [name for _, _, name in owners],
+    }
+    found = [
+        await _compare(connection, table, building.generation, left_out) for table in live.tables
+    ]
+    return [difference for difference in found if difference is not None]
+
+
+async def _compare(
+    connection: AsyncConnection[Any],
+    table: Table,
+    generation: int,
+    left_out: Mapping[str, Sequence[str]],
+) -> Difference | None:
+    async with connection.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(_statement(table, generation), left_out)
+        row = await cursor.fetchone()
+    if row is None:
+        return None
+    live, new = row["live"], row["new"]
+    only_in = "new" if live is None else "live" if new is None else ""
+    one: Mapping[str, Any] = live or new
+    columns = [] if only_in else [name for name in live if live[name] != new[name]]
+    return Difference(
+        table.name, row["rows"], {name: one[name] for name in table.key}, columns, only_in
+    )
+
+
+# Rows as JSON only of the first that differs; it is compared by its hash before.
+_COMPARE: LiteralString = """
+    SELECT count(*) OVER () AS rows, to_jsonb(l) AS live, to_jsonb(n) AS new
+    FROM {live} AS l FULL JOIN {new} AS n ON {same_key}
+    WHERE md5(l::text) IS DISTINCT FROM md5(n::text) AND {is_compared}
+    ORDER BY {key} LIMIT 1
+"""
+_BY_STREAM: LiteralString = "coalesce(l.stream, n.stream) <> ALL (%(streams)s)"
+_BY_SESSION: LiteralString = """
+    (coalesce(l.tenant, n.tenant), coalesce(l.session_id, n.session_id))
+        NOT IN (SELECT * FROM unnest(%(tenants)s::text[], %(sessions)s::text[]))
+"""
+
+
+def _statement(table: Table, generation: int) -> sql.Composed:
+    names = [sql.Identifier(name) for name in table.key]
+    return sql.SQL(_COMPARE).format(
+        live=sql.Identifier(_SCHEMA, table_name(table, None)),
+        new=sql.Identifier(_SCHEMA, table_name(table, generation)),
+        same_key=sql.SQL(" AND ").join(sql.SQL("l.{0} = n.{0}").format(name) for name in names),
+        is_compared=sql.SQL(_BY_STREAM if "stream" in table.columns else _BY_SESSION),
+        key=sql.SQL(", ").join(sql.SQL("coalesce(l.{0}, n.{0})").format(name) for name in names),
+    )
