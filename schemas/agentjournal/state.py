@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 from agentjournal.codec import decode
-from agentjournal.envelope import NO_HASH, Recorded
+from agentjournal.envelope import NO_HASH
 from agentjournal.events import (
     ConversationCompacted,
     ConversationRewound,
@@ -31,6 +32,7 @@ from agentjournal.events import (
     TurnStarted,
 )
 from agentjournal.ids import StreamId, Version
+from agentjournal.stored import Foldable
 from agentjournal.summary import Summary
 
 CallOutcome: TypeAlias = Literal["open", "completed", "failed"]
@@ -54,12 +56,12 @@ class Message:
     @property
     def text(self) -> str:
         """The text parts, a line break between two of them."""
-        return "\n".join(part.text for part in self.parts if isinstance(part, TextPart))
+        return "\n".join(part.text for part in self.parts if type(part) is TextPart)
 
     @property
     def tool_calls(self) -> list[ToolCallPart]:
         """The tools that the model asks for, in its order."""
-        return [part for part in self.parts if isinstance(part, ToolCallPart)]
+        return [part for part in self.parts if type(part) is ToolCallPart]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,40 +121,14 @@ class SessionState:
         """Calls that were asked for or started, and have no outcome."""
         return [call for call in self.calls.values() if call.outcome == "open"]
 
-    def apply(self, recorded: Recorded) -> None:
+    def apply(self, recorded: Foldable) -> None:
         """Take the next event of the session."""
         event = recorded.event
-        self._apply(event, recorded)
+        fold = _fold_of(type(event))
+        if fold is not None:  # else it is a type that is no part of the conversation
+            fold(self, event, recorded)
         self.summary.count(recorded, event)
         self.version, self.hash = recorded.version, recorded.hash
-
-    def _apply(self, event: Event, recorded: Recorded) -> None:  # noqa: C901 - a case a type
-        match event:
-            case MessageAdded():
-                self._message(event, recorded)
-            case ToolStarted() | ToolCompleted() | ToolFailed() | ToolSettled():
-                self._call(event, recorded.version)
-            case MessageRetracted(message_id=message_id):
-                self.messages = [
-                    replace(m, status="retracted") if m.message_id == message_id else m
-                    for m in self.messages
-                ]
-            case ConversationRewound():
-                self._rewind(event.to_version)
-            case ConversationCompacted():
-                self.compactions.append(_compaction(event, recorded.version))
-            case TurnStarted(turn_id=turn_id):
-                self.turn_id = turn_id
-            case TurnEnded(turn_id=turn_id):
-                self.turn_id = None if self.turn_id == turn_id else self.turn_id
-            case SessionStarted():
-                self.user, self.agent, self.title = event.user, event.agent, event.title
-            case SessionUpdated(title=title):
-                self.title = title if title is not None else self.title
-            case SessionEnded() | SessionExpired() | SessionDeleted() | SessionResumed():
-                self.status = _STATUS[type(event)]
-            case _:
-                pass  # a type that is no part of the conversation
 
     def with_compaction(self, event: ConversationCompacted) -> SessionState:
         """Return the state that this one comes to when the event is the next."""
@@ -160,75 +136,122 @@ class SessionState:
         after.compactions.append(_compaction(event, Version(self.version + 1)))
         return after
 
-    def _rewind(self, to_version: int) -> None:
-        self.messages = [
-            message if message.version <= to_version else replace(message, status="rewound")
-            for message in self.messages
-        ]
-        self.compactions = [c for c in self.compactions if c.last_version <= to_version]
 
-    def _message(self, event: MessageAdded, recorded: Recorded) -> None:
-        message = Message(
-            event.message_id,
-            event.role,
-            event.parts,
-            recorded.version,
-            recorded.recorded_at,
-            self.turn_id,
-            event.name,
-            event.model_call_id,
-            event.status,
-            recorded.tokens,
+def _retract(state: SessionState, event: MessageRetracted, _: Foldable) -> None:
+    state.messages = [
+        replace(m, status="retracted") if m.message_id == event.message_id else m
+        for m in state.messages
+    ]
+
+
+def _compact(state: SessionState, event: ConversationCompacted, recorded: Foldable) -> None:
+    state.compactions.append(_compaction(event, recorded.version))
+
+
+def _begin_turn(state: SessionState, event: TurnStarted, _: Foldable) -> None:
+    state.turn_id = event.turn_id
+
+
+def _end_turn(state: SessionState, event: TurnEnded, _: Foldable) -> None:
+    state.turn_id = None if state.turn_id == event.turn_id else state.turn_id
+
+
+def _start(state: SessionState, event: SessionStarted, _: Foldable) -> None:
+    state.user, state.agent, state.title = event.user, event.agent, event.title
+
+
+def _update(state: SessionState, event: SessionUpdated, _: Foldable) -> None:
+    state.title = event.title if event.title is not None else state.title
+
+
+def _rewind(state: SessionState, event: ConversationRewound, _: Foldable) -> None:
+    to_version = event.to_version
+    state.messages = [
+        message if message.version <= to_version else replace(message, status="rewound")
+        for message in state.messages
+    ]
+    state.compactions = [c for c in state.compactions if c.last_version <= to_version]
+
+
+def _message(state: SessionState, event: MessageAdded, recorded: Foldable) -> None:
+    message = Message(
+        event.message_id,
+        event.role,
+        event.parts,
+        recorded.version,
+        recorded.recorded_at,
+        state.turn_id,
+        event.name,
+        event.model_call_id,
+        event.status,
+        recorded.tokens,
+    )
+    state.messages.append(message)
+    for part in event.parts:
+        if type(part) is ToolCallPart and part.call_id not in state.calls:
+            state.calls[part.call_id] = ToolCall(
+                part.call_id, part.name, part.arguments_text, recorded.version
+            )
+
+
+def _begin_call(state: SessionState, event: ToolStarted, recorded: Foldable) -> None:
+    held = state.calls.get(event.call_id)
+    if held is None or event.attempt > held.attempt:
+        state.calls[event.call_id] = ToolCall(
+            event.call_id,
+            event.tool,
+            event.arguments_text,
+            recorded.version if held is None else held.version,
+            "open",
+            event.attempt,
+            event.effect,
+            event.idempotency_key,
+            started_version=recorded.version,
         )
-        self.messages.append(message)
-        for part in event.tool_calls:
-            call = ToolCall(part.call_id, part.name, part.arguments_text, recorded.version)
-            self.calls.setdefault(part.call_id, call)
 
-    def _call(
-        self, event: ToolStarted | ToolCompleted | ToolFailed | ToolSettled, version: Version
-    ) -> None:
-        held = self.calls.get(event.call_id) or ToolCall(event.call_id, "", "", version)
-        match event:
-            case ToolStarted():
-                if event.attempt > held.attempt:
-                    self.calls[event.call_id] = ToolCall(
-                        event.call_id,
-                        event.tool,
-                        event.arguments_text,
-                        held.version,
-                        "open",
-                        event.attempt,
-                        event.effect,
-                        event.idempotency_key,
-                        started_version=version,
-                    )
-            case ToolSettled():
-                self._settle(held, event.outcome, event, version)
-            case ToolCompleted(attempt=attempt) | ToolFailed(attempt=attempt):
-                outcome: CallOutcome = "completed" if isinstance(event, ToolCompleted) else "failed"
-                if attempt >= held.attempt:
-                    self._settle(replace(held, attempt=attempt), outcome, event, version)
 
-    def _settle(
-        self,
-        held: ToolCall,
-        outcome: CallOutcome,
-        event: ToolCompleted | ToolFailed | ToolSettled,
-        version: Version,
-    ) -> None:
-        """The first outcome of an attempt counts; a later one changes nothing."""
-        before = self.calls.get(held.call_id)
-        if before is not None and before.outcome != "open" and before.attempt == held.attempt:
-            return
-        self.calls[held.call_id] = replace(
-            held,
-            outcome=outcome,
-            output=event.output,
-            result=event.result if isinstance(event, ToolCompleted) else None,
-            error=None if isinstance(event, ToolCompleted) else event.error,
-            ended_version=version,
-        )
+def _end_call(state: SessionState, event: ToolCompleted | ToolFailed, recorded: Foldable) -> None:
+    held = state.calls.get(event.call_id)
+    if held is None or event.attempt >= held.attempt:
+        _settle(state, held, event.attempt, event, recorded.version)
+
+
+def _settle_call(state: SessionState, event: ToolSettled, recorded: Foldable) -> None:
+    held = state.calls.get(event.call_id)
+    attempt = 0 if held is None else held.attempt
+    _settle(state, held, attempt, event, recorded.version)
+
+
+def _settle(
+    state: SessionState,
+    held: ToolCall | None,
+    attempt: int,
+    event: ToolCompleted | ToolFailed | ToolSettled,
+    version: Version,
+) -> None:
+    """The first outcome of an attempt counts; a later one changes nothing."""
+    if held is None:
+        held = ToolCall(event.call_id, "", "", version)
+    elif held.outcome != "open" and held.attempt == attempt:
+        return
+    outcome: CallOutcome = "completed" if isinstance(event, ToolCompleted) else "failed"
+    if isinstance(event, ToolSettled):
+        outcome = event.outcome
+    state.calls[held.call_id] = ToolCall(
+        held.call_id,
+        held.tool,
+        held.arguments_text,
+        held.version,
+        outcome,
+        attempt,
+        held.effect,
+        held.idempotency_key,
+        event.output,
+        event.result if isinstance(event, ToolCompleted) else None,
+        None if isinstance(event, ToolCompleted) else event.error,
+        held.started_version,
+        version,
+    )
 
 
 def _compaction(event: ConversationCompacted, version: Version) -> Compaction:
@@ -236,9 +259,36 @@ def _compaction(event: ConversationCompacted, version: Version) -> Compaction:
     return Compaction(event.first_version, event.last_version, event.summary, carried, version)
 
 
-_STATUS: Mapping[type[Event], str] = {
-    SessionEnded: "ended",
-    SessionExpired: "expired",
-    SessionDeleted: "deleted",
-    SessionResumed: "open",
+def _status(status: str) -> _Fold:
+    def change(state: SessionState, _: Any, __: Foldable) -> None:
+        state.status = status
+
+    return change
+
+
+_Fold: TypeAlias = Callable[[SessionState, Any, "Foldable"], None]
+# Looked up by type: asking a model for its type again and again takes longer than folding it.
+_FOLDS: Mapping[type[Event], _Fold] = {
+    MessageAdded: _message,
+    MessageRetracted: _retract,
+    ConversationRewound: _rewind,
+    ConversationCompacted: _compact,
+    ToolStarted: _begin_call,
+    ToolCompleted: _end_call,
+    ToolFailed: _end_call,
+    ToolSettled: _settle_call,
+    TurnStarted: _begin_turn,
+    TurnEnded: _end_turn,
+    SessionStarted: _start,
+    SessionUpdated: _update,
+    SessionEnded: _status("ended"),
+    SessionExpired: _status("expired"),
+    SessionDeleted: _status("deleted"),
+    SessionResumed: _status("open"),
 }
+
+
+@cache
+def _fold_of(kind: type[Event]) -> _Fold | None:
+    """Return what folds events of a model, or of the model that it is made from."""
+    return next((_FOLDS[base] for base in kind.__mro__ if base in _FOLDS), None)

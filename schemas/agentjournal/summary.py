@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 
 import orjson
 
-from agentjournal.envelope import Recorded
 from agentjournal.events import Event, UnknownEvent
 from agentjournal.ids import StreamId
+from agentjournal.stored import Foldable
 
 _LOG = logging.getLogger("agentjournal")
 
@@ -28,7 +28,7 @@ class Summary:
     """Events of the session in the log that the read models did not have; None: not known."""
     waited_s: float = 0.0  # for the read models
 
-    def count(self, recorded: Recorded, event: Event) -> None:
+    def count(self, recorded: Foldable, event: Event) -> None:
         """Take an event, and what it was read as."""
         kind = recorded.type
         self.version = recorded.version
