@@ -27,7 +27,7 @@ from agentjournal.ids import Partition, StreamId, stream_id
 from agentjournal.kafka_ends import KafkaEnds
 from agentjournal.outgoing import batch_id
 from agentjournal.partitions import PARTITIONS, partition_of
-from agentjournal.postgres_views import PostgresViews
+from agentjournal.postgres_views import EVENTS, PostgresViews
 from agentjournal.receipts import Receipt
 from agentjournal.requests import NewEvent, Request
 from agentjournal.settings import Settings
@@ -88,13 +88,13 @@ class SessionWriter:
             await asyncio.gather(*workers, return_exceptions=True)
 
     async def catch_up(self) -> None:
-        """Return once the read models show all that is in the log now. Raises NotCaughtUp."""
+        """Return once all events that are in the log now can be read. Raises NotCaughtUp."""
         await asyncio.gather(*(self._catch_up(Partition(p)) for p in range(PARTITIONS)))
 
     async def shown(self, timeout_s: float) -> None:
         """Return once the read models show all that was appended here. Raises NotCaughtUp."""
-        for partition, receipt in self._last.items():
-            await self._views.wait_for_input(receipt.stream, partition, receipt.position, timeout_s)
+        for receipt in self._last.values():
+            await self._views.wait_for_input(receipt, timeout_s)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -164,7 +164,7 @@ class SessionWriter:
 
     async def _catch_up(self, partition: Partition) -> None:
         end = await self._ends.end_of(partition)
-        await self._views.wait_for_output(partition, end, _TIMEOUT_S)
+        await self._views.wait_for_output(partition, end, _TIMEOUT_S, projections=EVENTS)
 
 
 @asynccontextmanager

@@ -16,7 +16,7 @@ from agentjournal.kafka_ends import KafkaEnds
 from agentjournal.outgoing import Redact, checked_id, outgoing
 from agentjournal.partitions import partition_of
 from agentjournal.pending import Pending
-from agentjournal.postgres_views import PostgresViews
+from agentjournal.postgres_views import EVENTS, PostgresViews
 from agentjournal.receipts import Receipt
 from agentjournal.requests import MAX_REQUEST_BYTES, NewEvent, Request
 
@@ -132,16 +132,14 @@ class Handle:
 
     async def _catch_up(self, timeout_s: float, *, through: int = 0) -> int:
         """Wait until what is acknowledged shows; return the version that is known to show then."""
-        partition = partition_of(self.stream.encode())
+        partition, views = partition_of(self.stream.encode()), self._servers.views
         if self._last is not None and self._last.last_version >= through:
-            await self._servers.views.wait_for_input(
-                self.stream, partition, self._last.position, timeout_s
-            )
+            await views.wait_for_input(self._last, timeout_s, projections=EVENTS)
             return self._last.last_version
         # Nothing was written through this handle: what others had acknowledged must show all the
         # same, or a worker that starts after a crash would decide on an old state.
         end = await self._servers.ends.end_of(partition, timeout_s=timeout_s)
-        await self._servers.views.wait_for_output(partition, end, timeout_s)
+        await views.wait_for_output(partition, end, timeout_s, projections=EVENTS)
         return 0  # all there was shows, however much that is
 
     async def _submit(

@@ -107,9 +107,7 @@ class Log:
 
         Raises NotCaughtUp after `timeout_s`, StreamParked when a projection stopped at the stream.
         """
-        await self._servers.views.wait_for_input(
-            receipt.stream, receipt.partition, receipt.position, timeout_s
-        )
+        await self._servers.views.wait_for_input(receipt, timeout_s)
 
     async def __aenter__(self) -> Self:
         return self

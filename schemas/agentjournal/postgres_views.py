@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,10 +17,14 @@ from psycopg_pool import AsyncConnectionPool
 from agentjournal.envelope import Recorded
 from agentjournal.errors import IntegrityError, NotCaughtUp, StreamParked, Unavailable
 from agentjournal.ids import Partition, Position, StreamId, Version
+from agentjournal.receipts import Receipt
 from agentjournal.settings import Settings
 from agentjournal.sql_statements import read_statements
 
 _SQL = read_statements("agentjournal", "views.sql")
+# What events are read from. Who reads no more than that waits for nothing else: another read model
+# may be new in this release, or being rebuilt.
+EVENTS = ("events",)
 _PAGE = 5_000
 _FIRST_PAUSE_S, _MOST_PAUSE_S = 0.004, 0.1
 _LEAST_S = 0.5  # a connection that is there may take to be had
@@ -66,7 +70,7 @@ class PostgresViews:
 
         Raises StreamParked when the events projection stopped at this stream.
         """
-        await self._refuse_parked(stream)
+        await self._refuse_parked(stream, EVENTS)
         left = most
         while left is None or left > 0:
             page = _PAGE if left is None else min(left, _PAGE)
@@ -84,23 +88,34 @@ class PostgresViews:
         return (Version(rows[0]["version"]), rows[0]["head_hash"]) if rows else None
 
     async def wait_for_input(
-        self, stream: StreamId, partition: Partition, position: Position, timeout_s: float
+        self,
+        receipt: Receipt,
+        timeout_s: float,
+        *,
+        projections: Sequence[str] | None = None,
     ) -> None:
-        """Return once every projection shows the request at `position`.
+        """Return once `projections`, None for every one, show the append.
 
-        Raises NotCaughtUp after `timeout_s`, StreamParked when a projection stopped at the stream.
+        Raises NotCaughtUp after `timeout_s`, StreamParked when one of them stopped at the stream.
         """
-        await self._wait("input_reached", partition, position, timeout_s)
-        await self._refuse_parked(stream)
+        await self._wait(
+            "input_reached", (receipt.partition, receipt.position), timeout_s, projections
+        )
+        await self._refuse_parked(receipt.stream, projections)
 
     async def wait_for_output(
-        self, partition: Partition, position: Position, timeout_s: float
+        self,
+        partition: Partition,
+        position: Position,
+        timeout_s: float,
+        *,
+        projections: Sequence[str] | None = None,
     ) -> None:
-        """Return once every projection has read up to `position` of the events log.
+        """Return once `projections`, None for every one, have read up to `position` of the log.
 
         Raises NotCaughtUp after `timeout_s`.
         """
-        await self._wait("output_reached", partition, position, timeout_s)
+        await self._wait("output_reached", (partition, position), timeout_s, projections)
 
     async def sessions(
         self, *, tenant: str, user: str | None, status: str | None, limit: int, after: str | None
@@ -112,14 +127,24 @@ class PostgresViews:
         return [SessionInfo(**row) for row in rows]
 
     async def _wait(
-        self, statement: str, partition: Partition, position: Position, timeout_s: float
+        self,
+        statement: str,
+        place: tuple[Partition, Position],
+        timeout_s: float,
+        projections: Sequence[str] | None,
     ) -> None:
+        partition, position = place
+        named = None if projections is None else list(projections)
         loop = asyncio.get_running_loop()
         deadline, pause = loop.time() + timeout_s, _FIRST_PAUSE_S
         while True:
             left = max(_LEAST_S, deadline - loop.time())
             rows = await self._rows(
-                statement, timeout_s=left, partition=partition, position=position
+                statement,
+                timeout_s=left,
+                partition=partition,
+                position=position,
+                projections=named,
             )
             if next(iter(rows[0].values())):
                 return
@@ -128,8 +153,9 @@ class PostgresViews:
             await asyncio.sleep(pause)
             pause = min(pause * 2, _MOST_PAUSE_S)
 
-    async def _refuse_parked(self, stream: StreamId) -> None:
-        for row in await self._rows("parked", stream=stream):
+    async def _refuse_parked(self, stream: StreamId, projections: Sequence[str] | None) -> None:
+        named = None if projections is None else list(projections)
+        for row in await self._rows("parked", stream=stream, projections=named):
             raise StreamParked(stream, row["projection"], row["version"])
 
     async def _rows(

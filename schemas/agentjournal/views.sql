@@ -16,15 +16,22 @@ LIMIT %(most)s;
 SELECT version, head_hash FROM agentjournal.streams WHERE stream = %(stream)s;
 
 -- name: parked
-SELECT projection, version FROM agentjournal.parked WHERE stream = %(stream)s LIMIT 1;
+SELECT projection, version FROM agentjournal.parked
+WHERE stream = %(stream)s
+    AND (%(projections)s::text[] IS NULL OR projection = ANY (%(projections)s))
+LIMIT 1;
 
 -- name: input_reached
 SELECT coalesce(bool_and(input_position >= %(position)s), false)
-FROM agentjournal.projection_status WHERE partition = %(partition)s;
+FROM agentjournal.projection_status
+WHERE partition = %(partition)s
+    AND (%(projections)s::text[] IS NULL OR projection = ANY (%(projections)s));
 
 -- name: output_reached
 SELECT coalesce(bool_and(next_position >= %(position)s), false)
-FROM agentjournal.projection_status WHERE partition = %(partition)s;
+FROM agentjournal.projection_status
+WHERE partition = %(partition)s
+    AND (%(projections)s::text[] IS NULL OR projection = ANY (%(projections)s));
 
 -- name: sessions
 SELECT tenant, session_id, user_id, agent, title, status, started_at, last_activity_at, version,

@@ -18,6 +18,7 @@ from agentjournal import (
     MessageAdded,
     NotCaughtUp,
     SessionNotFound,
+    StreamParked,
     ToolCompleted,
     VersionConflict,
     VersionNotFound,
@@ -110,9 +111,7 @@ async def with_sessions(journal: Settings, count: int) -> AsyncGenerator[Log]:
             receipt = await session.append(message("x"))
             if number % 3 == 0:
                 receipt = await session.end()
-        for number in range(count):
-            session = log.session(f"s-{number:02}")
-            await session.load()
+            await log.caught_up(receipt)
         assert receipt is not None
         yield log
 
@@ -138,8 +137,7 @@ async def test_sessions_come_in_pages_the_latest_active_first(journal: Settings)
 async def test_a_session_is_described_by_what_its_events_say(journal: Settings) -> None:
     async with connected(journal) as log:
         session = log.session("s", user="u-7", agent="support", title="Refund")
-        await session.append([message("a"), message("b")])
-        await session.load()
+        await log.caught_up(await session.append([message("a"), message("b")]))
         [info] = [info async for info in log.sessions()]
         assert (info.tenant, info.session_id, info.user_id) == (log.settings.tenant, "s", "u-7")
         assert (info.agent, info.title, info.status) == ("support", "Refund", "open")
@@ -202,6 +200,58 @@ async def test_a_version_that_is_not_projected_yet_is_waited_for(fresh: Settings
             assert (await waiting).version == 3
             with pytest.raises(VersionNotFound):
                 await writing.load(at=4)
+
+
+async def test_a_read_model_that_is_not_read_is_not_waited_for(fresh: Settings) -> None:
+    async with roles(fresh, sequencer, projector), connected(fresh) as log:
+        session = log.session("s")
+        receipt = await session.append(message("a"))
+        await log.caught_up(receipt)
+        # As one that a new release adds: it has read nothing yet, and nobody works on it.
+        await query(
+            fresh,
+            "INSERT INTO agentjournal_internal.projection_checkpoints"
+            " (projection, generation, partition)"
+            " SELECT 'later', 1, p FROM generate_series(0, 7) AS p",
+        )
+        await query(
+            fresh,
+            "INSERT INTO agentjournal_internal.parked"
+            " (projection, generation, stream, partition, version, error)"
+            f" VALUES ('later', 1, '{session.stream}', {receipt.partition}, 1, '')",
+        )
+        for handle in (session, log.session("s")):
+            assert (await handle.load()).version == 2
+            assert len((await handle.window()).messages) == 1
+            assert len([e async for e in handle.events()]) == 2
+        with pytest.raises(NotCaughtUp):
+            await log.caught_up(receipt, timeout_s=0.3)
+        await query(
+            fresh,
+            "UPDATE agentjournal_internal.projection_checkpoints SET input_position = 100"
+            " WHERE projection = 'later'",
+        )
+        with pytest.raises(StreamParked):
+            await log.caught_up(receipt)
+
+
+async def test_a_stream_whose_events_are_parked_is_not_read(fresh: Settings) -> None:
+    async with roles(fresh, sequencer), connected(fresh) as log:
+        session = log.session("s")
+        async with roles(fresh, projector):
+            receipt = await session.append(message("a"))
+            await log.caught_up(receipt)
+        await query(
+            fresh,
+            "INSERT INTO agentjournal_internal.parked"
+            " (projection, generation, stream, partition, version, error)"
+            f" VALUES ('events', 1, '{session.stream}', {receipt.partition}, 3, '')",
+        )
+        for looking in (session.load(), session.window(), log.session("s").load()):
+            with pytest.raises(StreamParked):
+                await looking
+        with pytest.raises(StreamParked):
+            _ = [e async for e in session.events()]
 
 
 async def test_the_summary_says_how_far_behind_the_read_models_are(fresh: Settings) -> None:
