@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, sql
 
 from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position, StreamId
 from projections.folding import Folded, Parked, Place, ProjectionFold
 from projections.projection import Context, Projection, read_sql
-from projections.rows import Changes
+from projections.rows import Changes, Table
 
 _SQL = read_sql("store.sql")
 _MOST_ERROR = 2_000  # characters of an error that are kept
@@ -202,8 +203,35 @@ async def _write_rows(
     connection: AsyncConnection[Any], projection: Projection, changes: Changes
 ) -> None:
     for table in projection.tables:
+        if table.insert_only and not projection.is_live:
+            await _copy_rows(connection, projection, table, changes.inserted(table.name))
+            continue
         for arrays in changes.arrays(table.name):
             await connection.execute(projection.sql[table.name], arrays, binary=True)
+
+
+async def _copy_rows(
+    connection: AsyncConnection[Any],
+    projection: Projection,
+    table: Table,
+    rows: Sequence[tuple[Any, ...]],
+) -> None:
+    """Add rows to a table that has no indexes yet and no readers, in half the time of INSERT."""
+    name = f"agentjournal_internal.{projection.table_name(table)}"
+    columns = list(table.columns)
+    cursor = await connection.execute(_SQL["types"], {"table": name, "columns": columns})
+    types = [row[0] for row in await cursor.fetchall()]
+    times = [n for n, each in enumerate(types) if each == "timestamptz"]
+    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
+        sql.Identifier(*name.split(".")), sql.SQL(", ").join(map(sql.Identifier, columns))
+    )
+    async with connection.cursor() as writing, writing.copy(statement) as copy:
+        copy.set_types(types)
+        for row in rows:
+            values = list(row)
+            for n in times:
+                values[n] = datetime.fromisoformat(values[n])
+            await copy.write_row(values)
 
 
 def _named(projection: Projection) -> dict[str, Any]:

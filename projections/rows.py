@@ -75,6 +75,10 @@ class Changes:
         """Add a row of a table that is insert-only."""
         self._inserted[table].append(row)
 
+    def inserted(self, table: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a table that is insert-only, in the order of their keys."""
+        return sorted(self._inserted[table], key=_KEY_OF_INSERTED)
+
     def sorted_rows(self, table: str) -> list[Row]:
         """Return what an empty table comes to, in the order of the keys."""
         spec, _ = self._tables[table]

@@ -73,6 +73,12 @@ ON CONFLICT DO NOTHING;
 DELETE FROM agentjournal_internal.parked
 WHERE projection = %(projection)s AND generation = %(generation)s AND stream = %(stream)s;
 
+-- name: types
+SELECT t.typname FROM unnest(%(columns)s::text[]) WITH ORDINALITY AS c (name, number)
+JOIN pg_attribute AS a ON a.attrelid = %(table)s::regclass AND a.attname = c.name
+JOIN pg_type AS t ON t.oid = a.atttypid
+ORDER BY c.number;
+
 -- name: is_parked
 SELECT FROM agentjournal_internal.parked
 WHERE projection = %(projection)s AND generation = %(generation)s AND stream = %(stream)s;

@@ -13,6 +13,7 @@ from agentjournal.settings import Settings
 from consumers.kafka_log_reader import KafkaLogReader
 from consumers.postgres_pool import PostgresPool
 from consumers.postgres_read_models import PostgresReadModels
+from consumers.postgres_rebuild import Rebuild
 from consumers.projector import FAULT_POINTS, Projector, ProjectorOptions, ProjectorPorts
 from consumers.roles import PROJECTIONS
 from tests.crash.conversations import write_conversations
@@ -51,6 +52,16 @@ async def test_every_step_cut_once_leaves_no_trace(
                 await asyncio.gather(writing, return_exceptions=True)
         async with role(crash_settings, "projector", tmp_path / "last.log"):
             await write_conversations(log, "last", 4)
+            await everything_projected(crash_settings)
+            async with (
+                PostgresPool(crash_settings, name="rebuild", size=6) as pool,
+                KafkaLogReader(crash_settings) as reader,
+            ):
+                rebuilt = await Rebuild(pool, reader).run(PROJECTIONS, check=False)
+            assert {each.projection: each.differences for each in rebuilt} == {
+                projection.name: [] for projection in PROJECTIONS
+            }
+            await write_conversations(log, "rebuilt", 4)
             await everything_projected(crash_settings)
     assert await check_rows(crash_settings) > 0
 
