@@ -19,6 +19,7 @@ _MODULES = {
     "show": ("show",),
     "diff": ("diff",),
     "history": ("history",),
+    "fork": ("fork",),
     "tail": ("tail",),
     "sql": ("sql", "psql"),
     "verify": ("verify",),

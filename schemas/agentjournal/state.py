@@ -83,6 +83,11 @@ class ToolCall:
     ended_version: Version | None = None
 
     @property
+    def is_inherited(self) -> bool:
+        """Whether all that is known of it is from before a fork: it is the parent's to finish."""
+        return self.version <= 0 and (self.started_version or 0) <= 0
+
+    @property
     def arguments(self) -> Any:
         """The parsed arguments. Raises ValueError when the model wrote no JSON."""
         return decode(self.arguments_text.encode())
@@ -118,8 +123,9 @@ class SessionState:
 
     @property
     def open_calls(self) -> list[ToolCall]:
-        """Calls that were asked for or started, and have no outcome."""
-        return [call for call in self.calls.values() if call.outcome == "open"]
+        """Calls that were asked for or started, and have no outcome; a fork's parent's are not."""
+        calls = self.calls.values()
+        return [call for call in calls if call.outcome == "open" and not call.is_inherited]
 
     def apply(self, recorded: Foldable) -> None:
         """Take the next event of the session."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from agentjournal.events.base import Event, Record
-from agentjournal.events.fields import Count, Id, Ordinal, Text
+from agentjournal.events.fields import Count, Id, Integer, Text
 from agentjournal.events.parts import Part, TextPart, ToolCallPart
 from agentjournal.ids import new_event_id
 
@@ -88,7 +88,7 @@ class Carried(Record):
 
     kind: Id
     value: Any
-    version: Ordinal = Field(description="of the event that said it")
+    version: Integer = Field(description="of the event that said it")
 
 
 class ConversationCompacted(Event):
@@ -96,8 +96,8 @@ class ConversationCompacted(Event):
 
     type: ClassVar[str] = "conversation.compacted"
 
-    first_version: Ordinal
-    last_version: Ordinal
+    first_version: Integer
+    last_version: Integer
     summary: Text
     carried: list[Carried] = Field(default_factory=list[Carried])
     tokens_before: Count

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agentjournal.events.base import Event, Record
 from agentjournal.events.failure import ModelFailure
-from agentjournal.events.fields import Amount, Count, Currency, Id, Ordinal, Span
+from agentjournal.events.fields import Amount, Count, Currency, Id, Integer, Ordinal, Span
 from agentjournal.ids import new_event_id
 
 
@@ -23,8 +23,8 @@ class Cost(Record):
 class CalledWindow(Record):
     """What the model was shown."""
 
-    first_version: Ordinal
-    last_version: Ordinal
+    first_version: Integer
+    last_version: Integer
     digest: Id = Field(description="of the messages as they were sent")
 
 

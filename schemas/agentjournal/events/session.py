@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agentjournal.events.base import Event, Record
 from agentjournal.events.failure import Failure
-from agentjournal.events.fields import Id, Ordinal, Span, Text, Time
+from agentjournal.events.fields import Id, Integer, Ordinal, Span, Text, Time
 from agentjournal.ids import new_event_id
 
 
@@ -98,7 +98,7 @@ class TurnStarted(Event):
     trigger: Literal["user", "schedule", "approval", "handoff", "resume"] = Field(
         description="what made it begin"
     )
-    input_versions: list[Ordinal] = Field(
+    input_versions: list[Integer] = Field(
         default_factory=list[int], description="the events that it answers"
     )
 

@@ -62,7 +62,8 @@ def compaction_of(
             f"{shown}",
             tuple(names),
         )
-    first = max((c.last_version + 1 for c in state.compactions), default=1)
+    begin = min([1, *(entry.version for entry in entries)])  # before 1 is what a fork inherited
+    first = max((c.last_version + 1 for c in state.compactions), default=begin)
     event = ConversationCompacted(
         first_version=first,
         last_version=last,
@@ -92,14 +93,14 @@ def _covered(entries: Sequence[Entry], keep_last: int) -> tuple[list[Entry], int
 
 
 def _is_whole(covered: Sequence[Entry], rest: Sequence[Entry]) -> bool:
-    if any(result.version == 0 for entry in covered for result in entry.results):
+    if any(result.version is None for entry in covered for result in entry.results):
         return False
     first_kept = rest[0].version if rest else None
     return first_kept is None or all(_end_of(entry) < first_kept for entry in covered)
 
 
 def _end_of(entry: Entry) -> int:
-    return max(entry.key)
+    return max(version for version in entry.key if version is not None)
 
 
 def _lost(

@@ -20,7 +20,7 @@ class Result:
     call_id: str
     text: str
     is_error: bool = False
-    version: int = 0  # of its event; 0: there is none
+    version: int | None = None  # of its event; None: there is none yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Entry:
         return [part for part in self.parts if isinstance(part, ToolCallPart)]
 
     @property
-    def key(self) -> tuple[int, ...]:
+    def key(self) -> tuple[int | None, ...]:
         """What the entry's content is a function of: events do not change."""
         return (self.version, *(result.version for result in self.results))
 
@@ -104,11 +104,12 @@ def _summary(compaction: Compaction) -> Entry:
 
 def _result(call: ToolCall, max_output: int) -> Result:
     if call.outcome == "open":
-        return Result(call.call_id, NO_RESULT)
+        # A fork does not wait for what its parent's worker may still be at.
+        return Result(call.call_id, NO_RESULT, version=call.version if call.is_inherited else None)
     text = _output_text(call)
     where = f"the result of call {call.call_id}, version {call.ended_version}"
     cut = cut_output(text, where, max_output)
-    return Result(call.call_id, cut, call.outcome == "failed", call.ended_version or 0)
+    return Result(call.call_id, cut, call.outcome == "failed", call.ended_version)
 
 
 def _output_text(call: ToolCall) -> str:

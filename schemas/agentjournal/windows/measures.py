@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from agentjournal.events import AudioPart, DocumentPart, ImagePart, VideoPart
 from agentjournal.windows.conversation import Entry
@@ -13,13 +14,22 @@ _PER_MESSAGE = 4  # tokens of framing that chat formats add to a message or a re
 _PER_MEDIUM = 1_000  # tokens; what one really takes depends on the model and its size
 
 
+class Carried(NamedTuple):
+    """The identifiers of what was cut, as an entry, and the tokens that it takes."""
+
+    block: Entry | None
+    tokens: int
+
+
 class Measures:
     """Tokens and identifiers of a session's entries."""
 
     def __init__(self, count: Count) -> None:
         self.count = count
-        self._tokens: dict[tuple[int, ...], int] = {}
-        self._identifiers: dict[tuple[int, ...], Sequence[Identifier]] = {}
+        self._tokens: dict[tuple[int | None, ...], int] = {}
+        self._histories: dict[tuple[int, tuple[int | None, ...]], int] = {}
+        self.carried: dict[tuple[int, int, int], Carried] = {}  # by history, tokens and budget
+        self._identifiers: dict[tuple[int | None, ...], Sequence[Identifier]] = {}
 
     def tokens(self, entry: Entry) -> int:
         """Return the tokens of an entry, results included."""
@@ -34,6 +44,13 @@ class Measures:
         if found is None:
             found = self._identifiers[entry.key] = self.identifiers_of(entry)
         return found
+
+    def history(self, before: int, entry: Entry) -> int:
+        """Return the number of the history that is `before` and then the entry; 0 is the empty one.
+
+        The same entries in the same order have the same number, and others have another.
+        """
+        return self._histories.setdefault((before, entry.key), len(self._histories) + 1)
 
     def tokens_of(self, entry: Entry) -> int:
         """Count the tokens of an entry that is not an event's."""
