@@ -15,10 +15,12 @@ from agentjournal.errors import WindowTooSmall
 from agentjournal.events import TextPart
 from agentjournal.windows.conversation import Entry
 from agentjournal.windows.identifiers import Identifier, IdentifierKind
-from agentjournal.windows.measures import Measures
+from agentjournal.windows.measures import Carried, Measures
 
 _BLOCK_SHARE = 0.1  # of the budget: how much the identifiers of what is gone may take
 _KINDS = get_args(IdentifierKind)
+_FIRST_TRY = 64  # identifiers
+_NOTHING = Carried(None, 0)
 
 
 @dataclass(slots=True)
@@ -38,7 +40,8 @@ class _Fold:
     target: int
     turns: list[list[Entry]] = field(default_factory=list[list[Entry]])
     dropped: list[Entry] = field(default_factory=list[Entry])
-    block: Entry | None = None
+    history: int = 0  # names what is dropped, in its order
+    carried: Carried = _NOTHING
     tokens: int = 0
 
     def add(self, entry: Entry) -> None:
@@ -65,30 +68,39 @@ class _Fold:
 
     def _drop(self, entry: Entry) -> None:
         self.dropped.append(entry)
+        self.history = self.measures.history(self.history, entry)
         self.tokens -= self.measures.tokens(entry)
 
     def _carry(self) -> None:
         """Put the newest identifiers of what is gone into the block, as many as it may hold."""
-        if self.block is not None:
-            self.tokens -= self.measures.tokens_of(self.block)
+        self.tokens -= self.carried.tokens
+        # Every later window comes by this cut again.
+        known, place = self.measures.carried, (self.history, self.tokens, self.most)
+        if place not in known:
+            known[place] = self._newly_carried()
+        self.carried = known[place]
+        self.tokens += self.carried.tokens
+
+    def _newly_carried(self) -> Carried:
         names = dict.fromkeys(
             name for entry in reversed(self.dropped) for name in self.measures.identifiers(entry)
         )
         chosen = self._fitting(list(names))
-        self.block = _block(chosen, self.dropped[-1].version) if chosen else None
-        if self.block is not None:
-            self.tokens += self.measures.tokens_of(self.block)
+        if not chosen:
+            return _NOTHING
+        block = _block(chosen, self.dropped[-1].version)
+        return Carried(block, self.measures.tokens_of(block))
 
     def _fitting(self, names: Sequence[Identifier]) -> Sequence[Identifier]:
         """Return as many of the first names as the block may hold."""
         room = int(min(self.most * _BLOCK_SHARE, self.most - self.tokens))
-        fewest, most = 0, len(names)
+        fewest, most, middle = 0, len(names), min(len(names), _FIRST_TRY)
         while fewest < most:
-            middle = (fewest + most + 1) // 2
             if self.measures.tokens_of(_block(names[:middle], 0)) <= room:
-                fewest = middle
+                # What is tried stays near what fits: counting a long text takes long.
+                fewest, middle = middle, min(2 * middle, (middle + most + 1) // 2)
             else:
-                most = middle - 1
+                most, middle = middle - 1, (fewest + middle) // 2
         return names[:fewest]
 
 
@@ -105,10 +117,11 @@ def cut(entries: Sequence[Entry], measures: Measures, most: int, trim_to: float)
     gone = {id(entry) for entry in fold.dropped}
     shown = [entry for entry in entries if id(entry) not in gone]
     visible = {name for entry in shown for name in measures.identifiers(entry)}
-    if fold.block is not None:
-        visible |= set(measures.identifiers_of(fold.block))
+    block = fold.carried.block
+    if block is not None:
+        visible |= set(measures.identifiers_of(block))
         at = next((n for n, entry in enumerate(shown) if not entry.kept), len(shown))
-        shown.insert(at, fold.block)
+        shown.insert(at, block)
     lost = dict.fromkeys(_identifiers(fold.dropped, measures))
     lost_names = [name for name in lost if name not in visible]
     return Cut(shown, fold.dropped, lost_names, fold.tokens)
