@@ -72,6 +72,11 @@ class KafkaLogReader:
         """Return the position behind the last record."""
         return (await bounds_of(self._single, self._tp(partition))).end
 
+    async def last(self, partition: Partition) -> Position:
+        """Return the position of the last record, that of the next where there is none."""
+        bounds = await bounds_of(self._single, self._tp(partition))
+        return max(bounds.start, Position(bounds.end - 1))
+
     async def poll(self, *, timeout_s: float) -> Mapping[Partition, Sequence[Recorded]]:
         """Return what has arrived, by partition and in order; empty after `timeout_s`.
 

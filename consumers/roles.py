@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
 from agentjournal.settings import Settings
+from consumers.cache import Cache, CacheOptions, CachePorts
 from consumers.kafka_appends import KafkaAppends
 from consumers.kafka_events import KafkaEvents
 from consumers.kafka_log_reader import KafkaLogReader
@@ -17,6 +18,7 @@ from consumers.postgres_pool import PostgresPool
 from consumers.postgres_read_models import PostgresReadModels
 from consumers.projector import Projector, ProjectorOptions, ProjectorPorts
 from consumers.redis_answers import RedisAnswers
+from consumers.redis_note_cache import RedisNoteCache
 from consumers.sequencer import Sequencer, SequencerOptions, SequencerPorts
 from projections.conversation import CONVERSATION
 from projections.environment import ENVIRONMENT
@@ -76,5 +78,29 @@ async def run_projector(
         await Projector(ports, PROJECTIONS, options, fault).run(stop)
 
 
+async def run_cache(
+    settings: Settings, stop: asyncio.Event, *, options: CacheOptions | None = None
+) -> None:
+    """Keep this member's share of the notes in Redis up to date until `stop` is set.
+
+    Raises Unavailable when the topics cannot be seen, IntegrityError when they are not ours.
+    """
+    await check_topics(settings)
+    async with (
+        PostgresPool(settings, name="cache") as pool,
+        KafkaLogReader(settings) as events,
+    ):
+        store = RedisNoteCache(settings)
+        membership = PostgresMembership(pool, "cache", new_member())
+        try:
+            await Cache(CachePorts(events, store, membership), options).run(stop)
+        finally:
+            await store.close()
+
+
 PROJECTIONS = (EVENTS_PROJECTION, CONVERSATION, PLAN, MEMORY, EXECUTION, ENVIRONMENT)
-ROLES: Mapping[str, Role] = {"sequencer": run_sequencer, "projector": run_projector}
+ROLES: Mapping[str, Role] = {
+    "sequencer": run_sequencer,
+    "projector": run_projector,
+    "cache": run_cache,
+}

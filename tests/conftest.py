@@ -54,9 +54,9 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
 
 @pytest.fixture(scope="session")
 def journal(stack: Stack) -> Generator[Settings]:
-    """A log that a sequencer and a projector work on; tests keep apart by their tenants."""
+    """A log that a role of each kind works on; tests keep apart by their tenants."""
     settings = asyncio.run(fresh_settings(stack.settings))
-    with roles_in_a_process(settings, "sequencer", "projector"):
+    with roles_in_a_process(settings, "sequencer", "projector", "cache"):
         yield settings
 
 

@@ -22,8 +22,9 @@ from agentjournal.handle import Servers
 from agentjournal.outgoing import Redact
 from agentjournal.pending import Pending
 from agentjournal.settings import Settings
+from consumers.cache import CacheOptions
 from consumers.projector import ProjectorOptions
-from consumers.roles import run_projector, run_sequencer
+from consumers.roles import run_cache, run_projector, run_sequencer
 from consumers.running import initialise
 from consumers.sequencer import SequencerOptions
 from local.roles import python_path
@@ -42,6 +43,12 @@ async def projector(settings: Settings, stop: asyncio.Event) -> None:
     """Run a projector that starts over at once."""
     options = ProjectorOptions(poll_s=0.02, heartbeat_s=0.2, outage_pause_s=0.05)
     await run_projector(settings, stop, options=options)
+
+
+async def cache(settings: Settings, stop: asyncio.Event) -> None:
+    """Run a cache that starts over at once."""
+    options = CacheOptions(poll_s=0.02, heartbeat_s=0.2, outage_pause_s=0.05)
+    await run_cache(settings, stop, options=options)
 
 
 async def new_database(settings: Settings) -> Settings:

@@ -18,6 +18,7 @@ from agentjournal.partitions import partition_of
 from agentjournal.pending import Pending
 from agentjournal.postgres_views import EVENTS, PostgresViews
 from agentjournal.receipts import Receipt
+from agentjournal.redis_notes import RedisNotes
 from agentjournal.requests import MAX_REQUEST_BYTES, NewEvent, Request
 
 _FOLLOW_S = 0.1
@@ -31,6 +32,7 @@ class Servers:
     views: PostgresViews
     ends: KafkaEnds
     redact: Redact | None
+    notes: RedisNotes
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from agentjournal.kafka_subscription import subscribe
 from agentjournal.outgoing import Redact, checked_id
 from agentjournal.postgres_views import PostgresViews, SessionInfo
 from agentjournal.receipts import Receipt
+from agentjournal.redis_notes import RedisNotes
 from agentjournal.session import Session
 from agentjournal.settings import Settings, find_settings
 
@@ -32,7 +33,11 @@ class Log:
     def __init__(self, settings: Settings, redact: Redact | None = None) -> None:
         self.settings = settings
         self._servers = Servers(
-            Appender(settings), PostgresViews(settings), KafkaEnds(settings), redact
+            Appender(settings),
+            PostgresViews(settings),
+            KafkaEnds(settings),
+            redact,
+            RedisNotes(settings),
         )
 
     def session(
@@ -119,6 +124,7 @@ class Log:
         """Close all connections; an append without an outcome stays unknown."""
         await self._servers.appender.close()
         await self._servers.ends.close()
+        await self._servers.notes.close()
         await self._servers.views.close()
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, LiteralString
 
 from psycopg import AsyncConnection, Error
 from psycopg.errors import InvalidSchemaName, UndefinedTable
@@ -161,9 +161,15 @@ class PostgresViews:
     async def _rows(
         self, statement: str, *, timeout_s: float = _PATIENCE_S, **values: Any
     ) -> list[dict[str, Any]]:
+        return await self.select(_SQL[statement], timeout_s=timeout_s, **values)
+
+    async def select(
+        self, statement: LiteralString, *, timeout_s: float = _PATIENCE_S, **values: Any
+    ) -> list[dict[str, Any]]:
+        """Return the rows of a statement. Raises Unavailable."""
         async with self._connection(timeout_s) as connection:
             cursor = connection.cursor(row_factory=dict_row, binary=True)
-            await cursor.execute(_SQL[statement], values)
+            await cursor.execute(statement, values)
             return await cursor.fetchall()
 
     @asynccontextmanager

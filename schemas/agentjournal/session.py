@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from agentjournal.events import ConversationRewound, SessionEnded, SessionStarted
-from agentjournal.handle import Handle, Servers, Writer
+from agentjournal.handle import Servers, Writer
 from agentjournal.ids import StreamId
 from agentjournal.loading import Place, check_place, stored_state
 from agentjournal.receipts import Receipt
+from agentjournal.session_memory import SessionMemory
 from agentjournal.state import SessionState
 from agentjournal.summary import log_loaded
 from agentjournal.windows.compaction import CompactionRequest, compaction_of
@@ -19,7 +20,7 @@ from agentjournal.windows.tool_output import MAX_CHARACTERS
 from agentjournal.windows.window import Window, WindowFormat, WindowOptions, Windows
 
 
-class Session(Handle):
+class Session(SessionMemory):
     """One session. Making a handle writes nothing; its appends keep their order."""
 
     def __init__(
