@@ -26,6 +26,7 @@ from examples.killing import (
     start_agent,
     tool_started,
 )
+from examples.long_talk import long_talk
 from examples.terminal import (
     AGENTJOURNAL,
     PYTHON,
@@ -55,8 +56,10 @@ async def demo(files: list[str]) -> None:
         await killed_twice(session, folder)
         heading("Nothing is lost, and nothing was done twice")
         await done_once(session, folder)
-    heading("The session")
-    agentjournal("show", session_id)
+        heading("The session")
+        agentjournal("show", session_id)
+        heading("A conversation that outgrows its window")
+        await long_talk(log)
     if files:
         heading("Sessions of other agents")
         try:

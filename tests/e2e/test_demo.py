@@ -183,4 +183,9 @@ def test_the_demo_shows_what_it_promises_and_imports_a_file(
     assert ["call-2-1", "read_file", "completed", "1", "1"] in lines
     assert ["call-5-1", "publish", "completed", "2", "1"] in lines
     assert "has 1 version" in shown.stdout
+    assert "messages are cut, versions 2 to " in shown.stdout
+    assert "refused: " in shown.stdout
+    assert "[Summary of the conversation, versions 1 to 13]" in shown.stdout
+    assert "order: 48213" in shown.stdout or "number: 48213" in shown.stdout
+    assert "as of version 17 it is what it was: 16 messages" in shown.stdout
     assert "chat-of-another-agent" in shown.stdout.partition("Questions over all sessions")[2]
