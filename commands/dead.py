@@ -48,6 +48,9 @@ class DeadLetter:
 def dead(
     *,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many at most.")] = 50,
+    conflicts: Annotated[
+        bool, typer.Option("--conflicts", help="Those too that only lost a race.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON array; the request is in base64.")
     ] = False,
@@ -56,14 +59,14 @@ def dead(
 
     `at` names the place in the request, `partition` and `position` its place in the topic appends.
     """
-    letters = wait_for(_latest(limit))
+    letters = wait_for(_latest(limit, conflicts=conflicts))
     if as_json:
         print_json_array(map(_json, letters))
     else:
         print_rows(_COLUMNS, _rows(letters))
 
 
-async def _latest(limit: int) -> list[DeadLetter]:
+async def _latest(limit: int, *, conflicts: bool) -> list[DeadLetter]:
     settings = find_settings()
     async with KafkaTopic(settings, settings.dead) as topic:
         bounds = await topic.bounds()
@@ -71,7 +74,7 @@ async def _latest(limit: int) -> list[DeadLetter]:
         back = 2 * limit
         while True:
             records = [record async for record in topic.read(last_spans(bounds, back))]
-            letters = distinct(records)
+            letters = [each for each in distinct(records) if conflicts or each.reason != "conflict"]
             if len(letters) >= limit or back >= held:
                 return letters[-limit:][::-1]
             back *= 4

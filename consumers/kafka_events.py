@@ -17,6 +17,7 @@ from agentjournal.ids import Partition, Position
 from agentjournal.kafka_options import client_options
 from agentjournal.kafka_producers import abandon_producer, new_producer
 from agentjournal.receipts import Refusal
+from agentjournal.requests import decode_request
 from agentjournal.settings import Settings
 from consumers.kafka_appends import SHORT_WAIT_MS, bounds_of, record_at
 from streams.decide import Input
@@ -191,6 +192,9 @@ def _dead_headers(partition: Partition, given: Input, refusal: Refusal) -> list[
         "path": refusal.path,
         "text": refusal.text,
     }
+    if refusal.reason == "conflict" and given.value is not None:
+        fields["expected_version"] = str(decode_request(given.value).expected_version)
+        fields["actual_version"] = str(refusal.version)
     return [(name, value.encode()) for name, value in fields.items() if value]
 
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, TypeAlias
 
 from agentjournal.settings import Settings
 from consumers.cache import Cache, CacheOptions, CachePorts
 from consumers.kafka_appends import KafkaAppends
 from consumers.kafka_events import KafkaEvents
+from consumers.kafka_letters import KafkaLetters
 from consumers.kafka_log_reader import KafkaLogReader
 from consumers.kafka_topics import check_topics
 from consumers.postgres_heads import PostgresHeads
 from consumers.postgres_membership import PostgresMembership, new_member
 from consumers.postgres_pool import PostgresPool
 from consumers.postgres_read_models import PostgresReadModels
+from consumers.postgres_refusals import PostgresRefusals
 from consumers.projector import Projector, ProjectorOptions, ProjectorPorts
 from consumers.redis_answers import RedisAnswers
 from consumers.redis_note_cache import RedisNoteCache
+from consumers.refusals import Refusals
 from consumers.sequencer import Sequencer, SequencerOptions, SequencerPorts
 from projections.conversation import CONVERSATION
 from projections.environment import ENVIRONMENT
@@ -26,6 +29,7 @@ from projections.events import EVENTS_PROJECTION
 from projections.execution import EXECUTION
 from projections.memory import MEMORY
 from projections.plan import PLAN
+from projections.results import RESULTS_PROJECTION
 from streams.rules import rules_1
 
 Role: TypeAlias = Callable[[Settings, asyncio.Event], Awaitable[None]]
@@ -71,11 +75,27 @@ async def run_projector(
     await check_topics(settings)
     async with (
         PostgresPool(settings, name="projector") as pool,
+        PostgresPool(settings, name="refusals", size=1) as beside,
         KafkaLogReader(settings) as events,
+        KafkaLetters(settings) as letters,
     ):
         membership = PostgresMembership(pool, "projector", new_member())
         ports = ProjectorPorts(events, PostgresReadModels(pool, fault), membership)
-        await Projector(ports, PROJECTIONS, options, fault).run(stop)
+        await _together(
+            Projector(ports, PROJECTIONS, options, fault).run(stop),
+            Refusals(letters, PostgresRefusals(beside)).run(stop),
+        )
+
+
+async def _together(*parts: Coroutine[Any, Any, None]) -> None:
+    """Run parts of a role until all are done, or one fails: then the others are cut off."""
+    tasks = [asyncio.create_task(part) for part in parts]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def run_cache(
@@ -98,7 +118,15 @@ async def run_cache(
             await store.close()
 
 
-PROJECTIONS = (EVENTS_PROJECTION, CONVERSATION, PLAN, MEMORY, EXECUTION, ENVIRONMENT)
+PROJECTIONS = (
+    EVENTS_PROJECTION,
+    CONVERSATION,
+    PLAN,
+    MEMORY,
+    EXECUTION,
+    ENVIRONMENT,
+    RESULTS_PROJECTION,
+)
 ROLES: Mapping[str, Role] = {
     "sequencer": run_sequencer,
     "projector": run_projector,

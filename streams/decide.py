@@ -51,8 +51,8 @@ class Outcome(NamedTuple):
     """What became of one request.
 
     `head` is the stream's head afterwards, None when there is no stream to speak of. `records` go
-    to the `events` topic in this order. A refusal that nobody could mend by asking again is
-    `dead`. `answer` is for the client that asked on `reply_to`.
+    to the `events` topic in this order. A refusal that nobody could mend by asking again, or that
+    tells of a lost race, is `dead`. `answer` is for the client that asked on `reply_to`.
     """
 
     stream: StreamId | None
@@ -63,7 +63,8 @@ class Outcome(NamedTuple):
     dead: Refusal | None
 
 
-_DEAD_REASONS = frozenset({"rejected", "id_reused", "deleted", "mismatch", "limit"})
+# A conflict is mended by deciding again; its letter says who lost a race, to whom it concerns.
+_DEAD_REASONS = frozenset({"rejected", "id_reused", "deleted", "mismatch", "limit", "conflict"})
 
 
 class _Refused(Exception):

@@ -19,8 +19,8 @@ from tests.support import message
 pytestmark = pytest.mark.stack
 
 
-async def texts(session: Session, **place: int) -> list[str]:
-    return [m.text for m in (await session.load(**place)).messages]
+async def texts(session: Session, at: int | None = None) -> list[str]:
+    return [m.text for m in (await session.load(at=at)).messages]
 
 
 async def parent_of(log: Log) -> Session:

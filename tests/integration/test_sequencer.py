@@ -16,7 +16,7 @@ from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, StreamId, stream_id
 from agentjournal.kafka_options import client_options
 from agentjournal.kafka_producers import abandon_producer, new_producer
-from agentjournal.requests import NewEvent, Request
+from agentjournal.requests import NewEvent, Request, decode_request
 from agentjournal.settings import Settings
 from tests.servers import connected, eventually, projector, query, roles, sequencer
 from tests.support import event, message, place_of, request, said, session_in
@@ -85,15 +85,18 @@ async def test_what_is_refused_goes_to_the_dead_letters_as_it_came(fresh: Settin
     assert b"no key" in found
 
 
-async def test_a_conflict_is_an_answer_and_no_dead_letter(fresh: Settings) -> None:
+async def test_a_conflict_is_answered_and_its_letter_has_both_versions(fresh: Settings) -> None:
     async with roles(fresh, sequencer), connected(fresh) as log:
         session = log.session("s")
         with pytest.raises(VersionConflict):
             await session.append(message("a"), expected_version=5)
         with pytest.raises(AppendRejected):
             await session.append(event_that_only_the_rules_refuse())
-        letters = await dead_letters(fresh, 1)
-    assert [headers["reason"] for _, _, headers in letters] == ["rejected"]
+        (key, value, headers), (_, _, other) = await dead_letters(fresh, 2)
+    assert key == session.stream.encode()
+    assert decode_request(value).expected_version == 5
+    assert (headers["reason"], other["reason"]) == ("conflict", "rejected")
+    assert (headers["expected_version"], headers["actual_version"]) == ("5", "0")
 
 
 def event_that_only_the_rules_refuse() -> Event:

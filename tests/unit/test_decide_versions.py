@@ -106,9 +106,11 @@ def test_a_stale_expectation_is_a_conflict_that_says_the_actual_version() -> Non
     assert stream.accept(request(said("c"), expected_version=3)).first_version == 4
 
 
-def test_a_conflict_is_no_dead_letter() -> None:
+def test_a_conflict_is_a_letter_that_says_the_actual_version() -> None:
     stream = Stream()
-    assert stream.ask(request(said("a"), expected_version=7)).dead is None
+    stream.accept(request(said("a")))
+    dead = stream.ask(request(said("b"), expected_version=7)).dead
+    assert dead == Refusal("conflict", version=Version(1))
     assert stream.ask(b"rubbish").dead is not None
 
 

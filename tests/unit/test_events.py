@@ -216,7 +216,7 @@ def test_a_wrong_field_is_named_by_its_place_in_plain_words(
         ("cost", {"amount": 0.1, "currency": "USD", "source": "client"}),
         ("cost", {"amount": "0,1", "currency": "USD", "source": "client"}),
         ("cost", {"amount": "1", "currency": "usd", "source": "client"}),
-        ("window", {"first_version": 1, "last_version": 0, "digest": "d"}),
+        ("window", {"first_version": 1, "last_version": 1.0, "digest": "d"}),
     ],
 )
 def test_nothing_is_coerced(field: str, value: Any) -> None:

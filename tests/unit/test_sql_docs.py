@@ -31,7 +31,9 @@ def test_every_row_says_whose_it_is_and_where_it_comes_from() -> None:
         "projection_status",
         "parked",
         "generations",
-    }  # of streams and projections
+        "conflicts",
+        "dead_letters",
+    }  # of streams and projections, and of requests that no event came from
     for view, found in columns.items():
         if view not in elsewhere:
             assert {"tenant", "session_id", "version"} <= found, view
