@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, get_args
 
-from agentjournal.envelope import Recorded
 from agentjournal.errors import AgentJournalError, Unavailable
-from agentjournal.ids import StreamId, Version
+from agentjournal.ids import StreamId
 from agentjournal.loading import StoredEvents, stored_state
+from agentjournal.stored import Page, StoredEvent
 from agentjournal.summary import Summary
 from agentjournal.windows.window import WindowFormat, WindowOptions, Windows
 
@@ -46,17 +46,16 @@ class _Watched:
 
     def __init__(self, stored: StoredEvents) -> None:
         self._stored = stored
-        self.last: Recorded | None = None
+        self.last: StoredEvent | None = None
 
-    async def head(self, stream: StreamId) -> tuple[Version, str] | None:
-        return await self._stored.head(stream)
-
-    async def read_stream(
+    async def read_pages(
         self, stream: StreamId, *, after: int = 0, most: int | None = None
-    ) -> AsyncIterator[Recorded]:
-        async for recorded in self._stored.read_stream(stream, after=after, most=most):
-            self.last = recorded
-            yield recorded
+    ) -> AsyncIterator[Page]:
+        async for page in self._stored.read_pages(stream, after=after, most=most):
+            for self.last in page.events:
+                yield page._replace(events=[self.last])
+            if not page.events:
+                yield page
 
 
 async def checked(stored: StoredEvents, stream: StreamId) -> Summary | Failure:

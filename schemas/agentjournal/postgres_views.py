@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, LiteralString
 
 from psycopg import AsyncConnection, Error
@@ -17,9 +17,11 @@ from psycopg_pool import AsyncConnectionPool
 from agentjournal.envelope import Recorded
 from agentjournal.errors import IntegrityError, NotCaughtUp, StreamParked, Unavailable
 from agentjournal.ids import Partition, Position, StreamId, Version
+from agentjournal.postgres_pages import read_page
 from agentjournal.receipts import Receipt
 from agentjournal.settings import Settings
 from agentjournal.sql_statements import read_statements
+from agentjournal.stored import Page, written_time
 
 _SQL = read_statements("agentjournal", "views.sql")
 # What events are read from. Who reads no more than that waits for nothing else: another read model
@@ -81,6 +83,26 @@ class PostgresViews:
                 return
             after = rows[-1]["version"]
             left = None if left is None else left - len(rows)
+
+    async def read_pages(
+        self, stream: StreamId, *, after: int = 0, most: int | None = None
+    ) -> AsyncGenerator[Page]:
+        """Yield the events of a stream with version > `after`, in order, and where it ends.
+
+        There is a page when the stream has events, though none of them be asked for.
+        Raises StreamParked when the events projection stopped at this stream.
+        """
+        while True:
+            size = _PAGE if most is None else min(most, _PAGE)
+            async with self._connection(_PATIENCE_S) as connection:
+                page = await read_page(connection, stream, after, size)
+            if page is None:
+                return
+            yield page
+            most = None if most is None else most - len(page.events)
+            if len(page.events) < size or most == 0:
+                return
+            after = page.events[-1].version
 
     async def head(self, stream: StreamId) -> tuple[Version, str] | None:
         """Return (version, hash) of the stream's last event, None when it has none."""
@@ -202,7 +224,6 @@ class PostgresViews:
 def _recorded(stream: StreamId, row: dict[str, Any]) -> Recorded:
     if row["version"] > row["last_version"]:
         raise IntegrityError(f"{stream}: version {row['version']} is beyond its head")
-    at: datetime = row["recorded_at"].astimezone(UTC)
     return Recorded(
         stream=stream,
         version=Version(row["version"]),
@@ -216,7 +237,7 @@ def _recorded(stream: StreamId, row: dict[str, Any]) -> Recorded:
         batch_index=row["batch_index"],
         batch_size=row["batch_size"],
         input_position=Position(row["input_position"]),
-        recorded_at=at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        recorded_at=written_time(row["recorded_at"]),
         rules=1,
         prevhash="",
         hash=row["hash"],

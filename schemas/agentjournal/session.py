@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
+from agentjournal.errors import AppendRejected
 from agentjournal.events import ConversationRewound, SessionEnded, SessionStarted
+from agentjournal.forks import ForkTooDeepError, forked
 from agentjournal.handle import Servers, Writer
-from agentjournal.ids import StreamId
-from agentjournal.loading import Place, check_place, stored_state
+from agentjournal.ids import StreamId, new_event_id, stream_id
+from agentjournal.loading import KeptState, Place, check_place, stored_state
 from agentjournal.receipts import Receipt
 from agentjournal.session_memory import SessionMemory
 from agentjournal.state import SessionState
@@ -27,7 +29,7 @@ class Session(SessionMemory):
         self, stream: StreamId, servers: Servers, writer: Writer, start: SessionStarted
     ) -> None:
         super().__init__(stream, servers, writer, start)
-        self._windows = Windows()
+        self._windows, self._kept = Windows(), KeptState()
 
     async def load(
         self,
@@ -49,15 +51,9 @@ class Session(SessionMemory):
         whole chain; ValueError for a version below 0 or a moment without a zone.
         """
         check_place(at)
-        began = asyncio.get_running_loop().time()
-        known = await self._reached(at, timeout_s, fresh=fresh)
-        waited_s = asyncio.get_running_loop().time() - began
+        reached = await self._reached(at, timeout_s, fresh=fresh)
         state = await stored_state(self._servers.views, self.stream, at)
-        summary = state.summary
-        summary.waited_s = waited_s
-        summary.lag = None if known is None else max(0, known - summary.last_version)
-        log_loaded(self.stream, summary)
-        return state
+        return self._noted(state, reached)
 
     async def window(
         self,
@@ -80,7 +76,9 @@ class Session(SessionMemory):
         for options that make no sense.
         """
         options = WindowOptions(max_tokens, trim_to, format, max_output)
-        return self._windows.window(await self.load(timeout_s=timeout_s), options, count)
+        reached = await self._reached(None, timeout_s, fresh=True)
+        state = await self._kept.current(self._servers.views, self.stream)
+        return self._windows.window(self._noted(state, reached), options, count)
 
     async def compact(  # noqa: PLR0913 - a keyword for each thing one may ask for
         self,
@@ -122,11 +120,59 @@ class Session(SessionMemory):
         event = ConversationRewound(to_version=to_version, reason=reason)
         return await self.append(event, expected_version=state.version)
 
+    async def fork(
+        self,
+        *,
+        at: int | datetime | None = None,
+        session_id: str | None = None,
+        title: str | None = None,
+        agent: str | None = None,
+        timeout_s: float = 30.0,
+    ) -> Session:
+        """Begin a session that goes on from where this one is, or was `at` a version or a moment.
+
+        Nothing is copied: what the fork is loaded as begins with the messages, calls and summaries
+        of this one, at versions up to 0. It has this one's user, and its title and agent unless
+        others are given. Both go on without each other; calls that are open stay this one's.
+
+        Raises what `load` raises of this session, SessionMismatch when it is another user's than
+        this handle's, VersionConflict when there is a session `session_id`, ValueError for
+        version 0, AppendRejected when it is a fork of too many forks, and what `append` raises.
+        """
+        check_place(at)
+        await self._reached(at, timeout_s, fresh=True)
+        try:
+            state = await stored_state(self._servers.views, self.stream, at, forks=1)
+        except ForkTooDeepError as error:
+            raise AppendRejected("at", str(error)) from None
+        start = forked(state, self._start, title=title, agent=agent)
+        stream = stream_id("session", self.tenant, session_id or new_event_id())
+        fork = Session(stream, self._servers, self._writer, start)
+        await fork.append(start, expected_version=0, timeout_s=timeout_s)
+        return fork
+
     async def end(self, *, reason: str | None = None, timeout_s: float = 30.0) -> Receipt:
         """End the session. Raises what `append` raises."""
         return await self.append(SessionEnded(reason=reason), timeout_s=timeout_s)
 
-    async def _reached(self, at: Place | None, timeout_s: float, *, fresh: bool) -> int | None:
+    def _noted(self, state: SessionState, reached: tuple[int | None, float]) -> SessionState:
+        """Note in the summary what was waited for, and log it."""
+        known, waited_s = reached
+        summary = state.summary
+        summary.waited_s = waited_s
+        summary.lag = None if known is None else max(0, known - summary.last_version)
+        log_loaded(self.stream, summary)
+        return state
+
+    async def _reached(
+        self, at: Place | None, timeout_s: float, *, fresh: bool
+    ) -> tuple[int | None, float]:
+        """Wait as `load` says; return what `_known` does, and how long it took in seconds."""
+        began = asyncio.get_running_loop().time()
+        known = await self._known(at, timeout_s, fresh=fresh)
+        return known, asyncio.get_running_loop().time() - began
+
+    async def _known(self, at: Place | None, timeout_s: float, *, fresh: bool) -> int | None:
         """Wait as `load` says; return the least version that the log is known to have."""
         written = None if self._last is None else self._last.last_version
         if at is None or isinstance(at, datetime):

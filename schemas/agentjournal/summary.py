@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, field
 
 import orjson
 
-from agentjournal.events import Event, UnknownEvent
+from agentjournal.events import CustomEvent, Event, UnknownEvent
 from agentjournal.ids import StreamId
 from agentjournal.stored import Foldable
 
+_WITHOUT_MODEL = frozenset({UnknownEvent, CustomEvent})
 _LOG = logging.getLogger("agentjournal")
 
 
@@ -32,9 +33,9 @@ class Summary:
         """Take an event, and what it was read as."""
         kind = recorded.type
         self.version = recorded.version
-        self.last_version = max(self.last_version, recorded.version)
+        self.last_version = max(self.last_version, self.version)
         self.events[kind] = self.events.get(kind, 0) + 1
-        if isinstance(event, UnknownEvent):
+        if type(event) in _WITHOUT_MODEL:
             self.skipped[kind] = self.skipped.get(kind, 0) + 1
         elif recorded.schema_version < event.schema_version:
             self.upcast += 1

@@ -12,6 +12,22 @@ WHERE stream = %(stream)s AND e.version > %(after)s
 ORDER BY e.version
 LIMIT %(most)s;
 
+-- name: page
+-- What a state is folded from, and no more of the envelope than that.
+SELECT e.stream, e.version, e.type, e.schema_version, e.raw_data, e.recorded_at, e.tokens, e.hash,
+       s.version AS last_version
+FROM agentjournal.events AS e
+JOIN agentjournal.streams AS s USING (stream)
+WHERE stream = %(stream)s AND e.version > %(after)s
+ORDER BY e.version
+LIMIT %(most)s;
+
+-- name: page_head
+SELECT s.version, s.head_hash, p.projection, p.version AS parked_version
+FROM (VALUES (%(stream)s::text)) AS asked (stream)
+LEFT JOIN agentjournal.streams AS s USING (stream)
+LEFT JOIN agentjournal.parked AS p ON p.stream = asked.stream AND p.projection = 'events';
+
 -- name: head
 SELECT version, head_hash FROM agentjournal.streams WHERE stream = %(stream)s;
 

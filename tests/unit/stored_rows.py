@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from agentjournal.envelope import Recorded
-from agentjournal.ids import StreamId, Version
+from agentjournal.ids import StreamId
+from agentjournal.stored import Page, StoredEvent
 
 
 @dataclass
@@ -15,19 +17,33 @@ class Rows:
 
     events: Sequence[Recorded]
     head_hash: str | None = None
-    asked: list[int | None] = field(default_factory=list[int | None])
+    page: int = 3  # events at once
+    asked: list[tuple[int, int | None]] = field(default_factory=list[tuple[int, int | None]])
 
-    async def head(self, stream: StreamId) -> tuple[Version, str] | None:
-        if not self.events:
-            return None
-        last = self.events[-1]
-        assert last.stream == stream
-        return last.version, self.head_hash or last.hash
-
-    async def read_stream(
+    async def read_pages(
         self, stream: StreamId, *, after: int = 0, most: int | None = None
-    ) -> AsyncIterator[Recorded]:
+    ) -> AsyncIterator[Page]:
         assert all(each.stream == stream for each in self.events)
-        self.asked.append(most)
-        for each in [each for each in self.events if each.version > after][:most]:
-            yield each
+        self.asked.append((after, most))
+        if not self.events:
+            return
+        last = self.events[-1]
+        found = [stored_event(e, last.version) for e in self.events if e.version > after][:most]
+        pages = [found[at : at + self.page] for at in range(0, len(found), self.page)] or [[]]
+        for events in pages:
+            yield Page(last.version, self.head_hash or last.hash, events)
+
+
+def stored_event(recorded: Recorded, last_version: int) -> StoredEvent:
+    """Return what is read of an event for a state."""
+    return StoredEvent(
+        recorded.stream,
+        recorded.version,
+        recorded.type,
+        recorded.schema_version,
+        recorded.raw_data,
+        datetime.fromisoformat(recorded.recorded_at),
+        recorded.tokens,
+        recorded.hash,
+        last_version,
+    )

@@ -24,7 +24,7 @@ from agentjournal import (
 )
 from agentjournal.envelope import Recorded
 from agentjournal.ids import StreamId
-from agentjournal.loading import check_place, stored_state
+from agentjournal.loading import KeptState, check_place, stored_state
 from agentjournal.summary import log_loaded
 from tests.support import BEGAN_MS, Stream, event, message, request, said, typed
 from tests.unit.stored_rows import Rows
@@ -78,7 +78,7 @@ async def test_only_the_events_up_to_the_version_are_read() -> None:
     stream = conversation(9)
     rows = Rows(stream.recorded)
     await stored_state(rows, stream.stream, 4)
-    assert rows.asked == [4]
+    assert rows.asked == [(0, 4)]
 
 
 async def test_a_version_that_there_is_not_is_said_with_the_last_one() -> None:
@@ -126,6 +126,48 @@ async def test_an_end_that_is_not_the_heads_is_noticed(at: Any) -> None:
     events = conversation(4).recorded
     with pytest.raises(IntegrityError, match="version 4 is not the head's event"):
         await stored_state(Rows(events, head_hash="0" * 64), events[0].stream, at)
+
+
+@given(st.lists(st.integers(0, 7), min_size=1, max_size=6).map(sorted))
+async def test_a_kept_state_is_what_a_whole_load_comes_to_and_reads_only_what_is_new(
+    counts: list[int],
+) -> None:
+    stream, kept, before = conversation(7), KeptState(), 0
+    for count in counts:
+        rows = Rows(stream.recorded[:count])
+        if not count:
+            with pytest.raises(SessionNotFound):
+                await kept.current(rows, stream.stream)
+            continue
+        state = await kept.current(rows, stream.stream)
+        whole = await stored_state(rows, stream.stream)
+        assert (state, state.summary) == (whole, whole.summary)
+        assert rows.asked[0] == (max(0, before - 1), None)
+        before = count
+
+
+async def test_a_kept_state_is_dropped_when_the_past_is_another() -> None:
+    kept = KeptState()
+    long = conversation(5)
+    await kept.current(Rows(long.recorded), long.stream)
+    for count in (4, 5, 6):  # shorter, as long, and longer than what is kept
+        other = Stream()
+        for number in range(count):
+            other.accept(request(typed(message(f"other {number}"))))
+        state = await kept.current(Rows(other.recorded), other.stream)
+        assert state == folded(other.recorded, other.stream)
+        await kept.current(Rows(long.recorded), long.stream)
+    with pytest.raises(SessionNotFound):
+        await kept.current(Rows([]), long.stream)
+
+
+async def test_a_kept_state_that_failed_is_not_gone_on_from() -> None:
+    stream, kept = conversation(6), KeptState()
+    events = stream.recorded
+    await kept.current(Rows(events[:2]), stream.stream)
+    with pytest.raises(IntegrityError, match="version 5 is missing"):
+        await kept.current(Rows([*events[:4], events[5]]), stream.stream)
+    assert await kept.current(Rows(events), stream.stream) == folded(events, stream.stream)
 
 
 async def test_the_summary_says_what_a_state_was_folded_from() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import agentjournal as aj
-from agentjournal.envelope import Recorded
 from agentjournal.ids import StreamId
+from agentjournal.stored import Page
 from agentjournal.summary import Summary
 from commands.upgrade_check import Failure, Tally, checked
 from tests.support import Stream, message, request, typed
@@ -69,21 +69,21 @@ async def test_a_gap_is_a_failure_too() -> None:
 
 async def test_an_error_that_nobody_foresaw_is_named_by_the_event_it_came_with() -> None:
     class Broken(Rows):
-        async def read_stream(
+        async def read_pages(
             self, stream: StreamId, *, after: int = 0, most: int | None = None
-        ) -> AsyncIterator[Recorded]:
-            async for each in super().read_stream(stream, after=after, most=most):
+        ) -> AsyncIterator[Page]:
+            async for each in super().read_pages(stream, after=after, most=most):
                 yield each
                 raise ZeroDivisionError("of new code")
 
     stream = session(message("a"), message("b"))
-    failure = await checked(Broken(stream.recorded), stream.stream)
+    failure = await checked(Broken(stream.recorded, page=1), stream.stream)
     assert failure == Failure(stream.stream, 1, "message.added", "ZeroDivisionError: of new code")
 
 
 async def test_a_database_that_is_away_is_no_failure_of_a_session() -> None:
     class Away(Rows):
-        async def head(self, stream: StreamId) -> Any:
+        def read_pages(self, stream: StreamId, **_: Any) -> AsyncIterator[Page]:
             raise aj.Unavailable("Postgres", stream)
 
     with pytest.raises(aj.Unavailable):
