@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 
 from agentjournal.settings import Settings
-from benchmarks import appending, projecting, sequencing
+from benchmarks import appending, projecting, reading, sequencing
 from benchmarks.harness import Round, Row, median_of, report
 from local.stack import running
 
@@ -26,6 +26,7 @@ BENCHMARKS: dict[str, Round] = {
     "catchup": projecting.catchup,
     "append_to_sql": projecting.append_to_sql,
     "long_session": sequencing.long_session,
+    "reading": reading.reading,
 }
 
 

@@ -35,8 +35,12 @@ Record = tuple[bytes, bytes]
 
 def message() -> agentjournal.MessageAdded:
     """Return a message whose data has about 600 bytes."""
-    text = " ".join(_CHANCES.choices(_WORDS, k=_WORDS_A_TEXT))
-    return agentjournal.MessageAdded(role="user", content=text)
+    return agentjournal.MessageAdded(role="user", content=words(_WORDS_A_TEXT))
+
+
+def words(count: int) -> str:
+    """Return a text of `count` words."""
+    return " ".join(_CHANCES.choices(_WORDS, k=count))
 
 
 def requests(count: int, events: int) -> dict[Partition, list[Record]]:
