@@ -1,0 +1,43 @@
+"""`agentjournal fork` on real servers."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+from typer.testing import CliRunner
+
+from agentjournal import Log
+from agentjournal.settings import Settings
+from commands.app import command_line
+from tests.support import message
+
+pytestmark = pytest.mark.stack
+
+
+async def written(settings: Settings) -> None:
+    async with Log(settings) as log:
+        await log.session("s", user="u").append([message("a"), message("b")])
+
+
+async def read(settings: Settings, session_id: str) -> list[str]:
+    async with Log(settings) as log:
+        return [m.text for m in (await log.session(session_id).load()).messages]
+
+
+def test_a_fork_is_begun_by_its_parents_id(
+    journal: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(journal, tenant=f"tenant-{uuid4().hex[:8]}")
+    for name in ("kafka", "postgres", "redis", "tenant", "topic_prefix"):
+        monkeypatch.setenv(f"AGENTJOURNAL_{name.upper()}", getattr(settings, name))
+    asyncio.run(written(settings))
+    named = CliRunner().invoke(command_line("fork"), ["fork", "s", "--at", "2", "--as", "f"])
+    assert (named.exit_code, named.output) == (0, "f\n")
+    assert asyncio.run(read(settings, "f")) == ["a"]
+    unnamed = CliRunner().invoke(command_line("fork"), ["fork", "s"])
+    assert asyncio.run(read(settings, unnamed.output.strip())) == ["a", "b"]
+    taken = CliRunner().invoke(command_line("fork"), ["fork", "s", "--as", "f"])
+    assert taken.exit_code == 1
