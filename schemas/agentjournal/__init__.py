@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentjournal import events
+    from agentjournal.digests import arguments_digest
     from agentjournal.envelope import Recorded
     from agentjournal.errors import (
         AgentJournalError,
@@ -126,6 +127,7 @@ if TYPE_CHECKING:
     )
     from agentjournal.handle import PendingAppend
     from agentjournal.log import Connecting, Log, connect
+    from agentjournal.postgres_results import CachedResult
     from agentjournal.postgres_views import SessionInfo
     from agentjournal.receipts import Receipt
     from agentjournal.session import Session
@@ -146,6 +148,7 @@ __all__ = [
     "ApprovalRequested",
     "ArtifactSaved",
     "AudioPart",
+    "CachedResult",
     "CalledWindow",
     "Carried",
     "CheckpointRestored",
@@ -256,6 +259,7 @@ __all__ = [
     "VideoPart",
     "Window",
     "WindowTooSmall",
+    "arguments_digest",
     "connect",
     "events",
     "register",
@@ -264,6 +268,7 @@ __all__ = [
 # What stands in another module than `events`. Modules are loaded when they are asked for: whoever
 # needs only an error or an id does not wait for the drivers of three servers.
 _MODULES = {
+    "arguments_digest": "digests",
     "Recorded": "envelope",
     "AgentJournalError": "errors",
     "AppendIdReused": "errors",
@@ -287,6 +292,7 @@ _MODULES = {
     "Connecting": "log",
     "Log": "log",
     "connect": "log",
+    "CachedResult": "postgres_results",
     "SessionInfo": "postgres_views",
     "Receipt": "receipts",
     "PendingAppend": "handle",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agentjournal.errors import StreamParked, Unavailable
 from agentjournal.ids import Partition, Position, StreamId, Version, parse_stream
 from agentjournal.postgres_views import PostgresViews
@@ -21,12 +23,7 @@ class PostgresNotes:
 
     async def wait_until(self, needed: Needed, timeout_s: float) -> None:
         """Return once the read models show what is needed. Raises NotCaughtUp, StreamParked."""
-        views = self._views
-        if needed.receipt is not None:
-            await views.wait_for_input(needed.receipt, timeout_s, projections=_READ)
-        else:
-            place = needed.partition, needed.next_position
-            await views.wait_for_output(*place, timeout_s, projections=_READ)
+        await wait_until(self._views, needed, _READ, timeout_s)
 
     async def read(self, stream: StreamId, partition: Partition) -> StoredNotes:
         """Return the notes as they stand now. Raises StreamParked, Unavailable."""
@@ -51,3 +48,14 @@ class PostgresNotes:
             next_position=None if place is None else Position(place),
             through=Version(rows[0]["through"]),
         )
+
+
+async def wait_until(
+    views: PostgresViews, needed: Needed, projections: Sequence[str], timeout_s: float
+) -> None:
+    """Return once projections show what is needed. Raises NotCaughtUp, StreamParked."""
+    if needed.receipt is not None:
+        await views.wait_for_input(needed.receipt, timeout_s, projections=projections)
+    else:
+        place = needed.partition, needed.next_position
+        await views.wait_for_output(*place, timeout_s, projections=projections)

@@ -7,12 +7,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from agentjournal.digests import arguments_digest
 from agentjournal.events import NoteDeleted, NoteSet
 from agentjournal.events.decode import rejection
 from agentjournal.handle import Handle
 from agentjournal.ids import Position
 from agentjournal.partitions import partition_of
-from agentjournal.postgres_notes import PostgresNotes
+from agentjournal.postgres_notes import PostgresNotes, wait_until
+from agentjournal.postgres_results import READ_FOR_RESULTS, CachedResult, latest_result
 from agentjournal.receipts import Receipt
 from agentjournal.working_memory import Needed, live_values, now, read_notes
 
@@ -52,6 +54,34 @@ class SessionMemory(Handle):
         except ValidationError as error:
             raise rejection(error) from None
         return await self.append(note, timeout_s=timeout_s)
+
+    async def cached_result(
+        self,
+        tool: str,
+        arguments: Any,
+        *,
+        max_age_s: float,
+        reads_environment: bool = False,
+        timeout_s: float = 5.0,
+    ) -> CachedResult | None:
+        """Return the latest success of the same call in the last `max_age_s` seconds, or None.
+
+        The same call is one of the tenant whose `tool.started` has this tool, the effect `read` and
+        the `arguments_digest` of tool and arguments. Calls that failed, whose outcome is not known,
+        that were tried again since or rewound, and those that took a cached result themselves do
+        not count. With `reads_environment` only calls of this session do, that began after its last
+        `file.changed`, `environment.changed` or `snapshot.restored`.
+
+        Raises ValueError for an age below 0, NotCaughtUp when the read models stay behind for
+        `timeout_s`, AppendRejected for arguments that cannot be written, StreamParked, Unavailable.
+        """
+        if not max_age_s >= 0:
+            raise ValueError(f"max_age_s={max_age_s} is not a time of at least 0 s")
+        call = tool, arguments_digest(tool, arguments)
+        views, needed = self._servers.views, await self._needed(timeout_s)
+        await wait_until(views, needed, READ_FOR_RESULTS, timeout_s)
+        only = self.id if reads_environment else None
+        return await latest_result(views, self.tenant, call, max_age_s, only)
 
     async def _needed(self, timeout_s: float) -> Needed:
         """Return what a fresh read must show."""
