@@ -1,4 +1,4 @@
-"""Write docs/sql.md from the comments that migrations give views, columns and functions."""
+"""Write docs/sql.md: questions, and the comments that migrations give views, columns, functions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from agentjournal.sql_statements import read_statements
 from consumers.postgres_migrations import read_migrations
 
 SQL_PAGE = Path(__file__).resolve().parents[1] / "docs" / "sql.md"
@@ -78,7 +79,13 @@ def comments() -> list[Comment]:
 
 def sql_page() -> str:
     """Return the text of docs/sql.md."""
-    return "\n".join((_HEAD, *_views(), *_functions()))
+    return "\n".join((_HEAD, *_questions(), *_views(), *_functions()))
+
+
+def _questions() -> Iterator[str]:
+    yield "## Questions that an analyst asks\n"
+    for statement in read_statements("commands", "questions.sql").values():
+        yield f"```sql\n{statement};\n```\n"
 
 
 def _views() -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentjournal.sql_statements import read_statements
 from commands.sql_page import SQL_PAGE, comments, sql_page
 
 
@@ -9,6 +10,12 @@ def test_the_page_of_views_is_up_to_date() -> None:
     assert SQL_PAGE.read_text(encoding="utf-8") == sql_page(), (
         "docs/sql.md is older than the migrations: run python -m commands.sql_page"
     )
+
+
+def test_every_question_is_asked_of_one_tenant() -> None:
+    for name, statement in read_statements("commands", "questions.sql").items():
+        assert statement.startswith("-- "), name
+        assert statement.count("tenant = 'default'") == 1, name
 
 
 def test_a_comment_is_read_as_the_database_reads_it() -> None:
