@@ -5,6 +5,7 @@ Kafka's are not tested here: the embedded broker asks nobody who he is.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import subprocess
@@ -20,14 +21,16 @@ from psycopg import errors
 from redis.exceptions import NoPermissionError
 
 import agentjournal as aj
+from agentjournal.partitions import partition_of
 from local.stack import Stack, running
+from tests.servers import inside
 
 pytestmark = pytest.mark.stack
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 AGENTJOURNAL = Path(sys.executable).with_name("agentjournal")
 DATABASE = "rights"
-USERS_OF_REDIS = ("sequencer", "agent")
+USERS_OF_REDIS = ("sequencer", "cache", "agent")
 
 
 @dataclass(frozen=True)
@@ -84,8 +87,13 @@ def block(language: str, start: str) -> str:
     return str(found)
 
 
+async def are_cached(log: aj.Log, session: aj.Session) -> bool:
+    found = await inside(log).notes.look(session.stream, partition_of(session.stream.encode()))
+    return found is not None and found.notes is not None
+
+
 async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -> None:
-    roles = {role: users.run(role, "run", role) for role in ("sequencer", "projector")}
+    roles = {role: users.run(role, "run", role) for role in ("sequencer", "projector", "cache")}
     try:
         async with aj.connect(
             kafka=users.stack.settings.kafka,
@@ -99,12 +107,16 @@ async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -
             assert [each.session_id async for each in log.sessions()] == ["s-1"]
             with pytest.raises(aj.VersionConflict):
                 await session.append(aj.SessionEnded(), expected_version=1)
+            await session.set_note("a", 1)
+            async with asyncio.timeout(20):
+                while not await are_cached(log, session):
+                    assert await session.notes() == {"a": 1}
         for role in roles:
             assert done(users.run(role, "health", role))
     finally:
         for process in roles.values():
             process.terminate()
-        assert [process.wait(30) for process in roles.values()] == [0, 0]
+        assert [process.wait(30) for process in roles.values()] == [0, 0, 0]
     assert done(users.run("agent", "sql", "SELECT * FROM messages"))
 
 
@@ -117,6 +129,8 @@ async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -
         ("sequencer", "SELECT FROM agentjournal_internal.events_1"),
         ("projector", "SELECT FROM agentjournal_internal.heads"),
         ("projector", "DROP TABLE agentjournal_internal.events_1"),
+        ("cache", "SELECT FROM agentjournal.events"),
+        ("cache", "SELECT FROM agentjournal_internal.events_1"),
     ],
 )
 def test_postgres_refuses_what_the_page_does_not_give(
@@ -135,6 +149,9 @@ def test_postgres_refuses_what_the_page_does_not_give(
         ("agent", ("PUBLISH", "agentjournal.receipts.1", "forged")),
         ("agent", ("SUBSCRIBE", "other")),
         ("agent", ("GET", "key")),
+        ("agent", ("HSET", "key", "field", "value")),
+        ("cache", ("HSET", "key", "field", "value")),
+        ("cache", ("PUBLISH", "agentjournal.receipts.1", "forged")),
         ("sequencer", ("PUBLISH", "other", "text")),
         ("sequencer", ("FLUSHALL",)),
     ],

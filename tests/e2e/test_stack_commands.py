@@ -36,7 +36,7 @@ from tests.waiting import awaited
 pytestmark = pytest.mark.stack
 
 SERVERS = ("kafka", "postgres", "redis")
-ROLES = ("sequencer", "projector")
+ROLES = ("sequencer", "projector", "cache")
 
 
 @pytest.fixture(scope="module")
