@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 
 from agentjournal.settings import Settings
-from benchmarks import appending, projecting, reading, sequencing
+from benchmarks import appending, beside, projecting, reading, sequencing
 from benchmarks.harness import Round, Row, median_of, report
 from local.stack import running
 
@@ -27,6 +27,9 @@ BENCHMARKS: dict[str, Round] = {
     "append_to_sql": projecting.append_to_sql,
     "long_session": sequencing.long_session,
     "reading": reading.reading,
+    "project_all": projecting.project_all,
+    "flat": projecting.flat,
+    "beside": beside.beside,
 }
 
 

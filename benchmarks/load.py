@@ -11,6 +11,7 @@ from typing import Self
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
 import agentjournal
+from agentjournal.events import Event
 from agentjournal.ids import Partition, StreamId, stream_id
 from agentjournal.kafka_options import client_options
 from agentjournal.kafka_producers import abandon_producer, new_producer
@@ -55,18 +56,20 @@ def requests(count: int, events: int) -> dict[Partition, list[Record]]:
 
 def batches_of(stream: StreamId, count: int, events: int) -> list[Record]:
     """Return `count` requests of `events` events each for one stream."""
-    made: list[Record] = []
-    for _ in range(count):
-        request = Request(
-            append_id=secrets.token_hex(16),
-            events=outgoing("session", [message() for _ in range(events)], None),
-            source="/default/bench",
-            attempt=1,
-            reply_to="bench.receipts",
-            agent="bench",
-        )
-        made.append((stream.encode(), request.encoded()))
-    return made
+    return [batch_of(stream, [message() for _ in range(events)]) for _ in range(count)]
+
+
+def batch_of(stream: StreamId, events: Sequence[Event]) -> Record:
+    """Return the request that appends these events to a stream."""
+    request = Request(
+        append_id=secrets.token_hex(16),
+        events=outgoing("session", events, None),
+        source="/default/bench",
+        attempt=1,
+        reply_to="bench.receipts",
+        agent="bench",
+    )
+    return stream.encode(), request.encoded()
 
 
 async def fill(settings: Settings, topic: str, records: dict[Partition, list[Record]]) -> None:

@@ -6,20 +6,25 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psycopg
 
+from agentjournal.ids import stream_id
 from agentjournal.log import Log
+from agentjournal.partitions import partition_of
 from agentjournal.receipts import Receipt
 from agentjournal.session import Session
 from agentjournal.settings import Settings
 from benchmarks.harness import percentile, role_process
-from benchmarks.load import Counter, fill, message, requests
+from benchmarks.load import Counter, batches_of, fill, message, requests
+from benchmarks.turns import turn_requests
 from consumers.roles import run_projector, run_sequencer
 
 PROJECTED, EVENTS_A_BATCH = 40_000, 20
+SESSIONS_OF_TURNS, EVENTS_A_SESSION = 100, 400
+LONG = 100_000
 RATE, SECONDS, SAMPLED = 2_000, 8, 10  # events a second; one append in ten is followed
 HANDLES = 50
 KAFKA_FOLDER = Path(os.environ.get("AGENTJOURNAL_HOME", ""))  # where the broker keeps its logs
@@ -42,16 +47,59 @@ async def catchup(settings: Settings) -> Figures:
     payload = sum(_payload_bytes(value) for batch in made.values() for _, value in batch)
     return {
         "project.catchup": (PROJECTED / took, "events/s"),
-        "storage.kafka": (_kafka_bytes(settings) / payload, "bytes/byte"),
-        "storage.postgres": (await _postgres_bytes(settings) / payload, "bytes/byte"),
+        "storage.kafka": (kafka_bytes(settings) / payload, "bytes/byte"),
+        "storage.postgres": (await postgres_bytes(settings) / payload, "bytes/byte"),
     }
 
 
-async def _sequence(settings: Settings) -> None:
+async def project_all(settings: Settings) -> Figures:
+    """Project sessions as agents have them into every read model, and weigh all tables."""
+    made = turn_requests(SESSIONS_OF_TURNS, EVENTS_A_SESSION)
+    await fill(settings, settings.appends, made)
+    total = SESSIONS_OF_TURNS * EVENTS_A_SESSION
+    await _sequence(settings, total)
+    [took] = await _project_s(settings, [total])
+    payload = sum(_payload_bytes(value) for batch in made.values() for _, value in batch)
+    on_disk = await postgres_bytes(settings, like="%")
+    return {
+        "project.all": (total / took, "events/s"),
+        "storage.postgres.all": (on_disk / payload, "bytes/byte"),
+    }
+
+
+async def flat(settings: Settings) -> Figures:
+    """Project one session of 100,000 events: what one of the last tenth costs to one of the first.
+
+    The first 100 are left out, since with them the projector starts.
+    """
+    stream = stream_id("session", "default", "long")
+    batches = batches_of(stream, LONG // EVENTS_A_BATCH, EVENTS_A_BATCH)
+    await fill(settings, settings.appends, {partition_of(stream.encode()): batches})
+    await _sequence(settings, LONG)
+    tenth = LONG // 10
+    start, first, ninth, last = await _project_s(settings, [100, tenth, LONG - tenth, LONG])
+    early, late = (first - start) / (tenth - 100), (last - ninth) / tenth
+    return {"project.flat.last_to_first_tenth": (late / early, "ratio")}
+
+
+async def _project_s(settings: Settings, marks: Sequence[int]) -> list[float]:
+    """Run a projector; return when every read model had read up to each of `marks` events."""
+    stop = asyncio.Event()
+    began, reached = time.perf_counter(), list[float]()
+    task = asyncio.create_task(run_projector(settings, stop))
+    for mark in marks:
+        await _projected(settings, mark)
+        reached.append(time.perf_counter() - began)
+    stop.set()
+    await task
+    return reached
+
+
+async def _sequence(settings: Settings, wanted: int = PROJECTED) -> None:
     stop = asyncio.Event()
     task = asyncio.create_task(run_sequencer(settings, stop))
     async with Counter(settings, settings.events) as counter:
-        await counter.reached(PROJECTED, by=task)
+        await counter.reached(wanted, by=task)
     stop.set()
     await task
 
@@ -74,7 +122,7 @@ def _payload_bytes(value: bytes) -> int:
     return len(value) - value.index(b"\n") - 1
 
 
-def _kafka_bytes(settings: Settings) -> int:
+def kafka_bytes(settings: Settings) -> int:
     """Return the bytes of `events` on the broker's disk."""
     return sum(
         file.stat().st_size
@@ -83,17 +131,17 @@ def _kafka_bytes(settings: Settings) -> int:
     )
 
 
-async def _postgres_bytes(settings: Settings) -> int:
-    """Return the bytes of all tables of the read models, with indexes and what lies outside."""
+async def postgres_bytes(settings: Settings, *, like: str = "%\\_1") -> int:
+    """Return the bytes of our tables named `like` this, with indexes and what lies outside."""
     query = (
         "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c "
         "JOIN pg_namespace AS n ON n.oid = c.relnamespace "
-        "WHERE n.nspname = 'agentjournal_internal' AND c.relkind = 'r' AND c.relname LIKE '%\\_1'"
+        "WHERE n.nspname = 'agentjournal_internal' AND c.relkind = 'r' AND c.relname LIKE %s"
     )
     connection = await psycopg.AsyncConnection.connect(settings.postgres, autocommit=True)
     async with connection:
         await connection.execute("VACUUM")
-        row = await (await connection.execute(query)).fetchone()
+        row = await (await connection.execute(query, (like,))).fetchone()
     return int(row[0]) if row is not None else 0
 
 

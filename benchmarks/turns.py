@@ -11,7 +11,9 @@ import orjson
 
 import agentjournal
 from agentjournal.events import Event
-from benchmarks.load import words
+from agentjournal.ids import Partition, stream_id
+from agentjournal.partitions import PARTITIONS, partition_of
+from benchmarks.load import Record, batch_of, words
 
 EVENTS_A_TURN = 10
 _CHANCES = random.Random(815)
@@ -20,6 +22,19 @@ _CHANCES = random.Random(815)
 def session_events(count: int) -> Sequence[Event]:
     """Return the first `count` events of a session, the one that starts it left out."""
     return list(islice(_events(), count))
+
+
+def turn_requests(sessions: int, events: int) -> dict[Partition, list[Record]]:
+    """Return, by partition, requests of a turn each for sessions of so many events."""
+    made: dict[Partition, list[Record]] = {Partition(p): [] for p in range(PARTITIONS)}
+    for number in range(sessions):
+        stream = stream_id("session", "default", f"turns-{number}")
+        happened = session_events(events)
+        made[partition_of(stream.encode())] += [
+            batch_of(stream, happened[at : at + EVENTS_A_TURN])
+            for at in range(0, events, EVENTS_A_TURN)
+        ]
+    return made
 
 
 def _events() -> Iterator[Event]:

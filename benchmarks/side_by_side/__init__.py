@@ -1,0 +1,1 @@
+"""What runs in the environment of another product, and what it needs there."""
