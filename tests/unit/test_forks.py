@@ -89,18 +89,34 @@ def _op(before: int, number: int, name: str) -> st.SearchStrategy[Op]:
     said = MessageAdded(role="user", content=f"{name} {number}", message_id=f"m-{number}")
     ranges = st.tuples(st.integers(1, number - 1), st.integers(1, number - 1)).map(sorted)
     return st.one_of(
-        st.just(lambda _: said),
-        calls.map(lambda call: lambda _: asked(call, f"{name} {number}")),
-        calls.map(lambda call: lambda _: ToolCompleted(call_id=call, output=name, duration_ms=1)),
-        st.tuples(calls, st.integers(1, 3)).map(lambda c: lambda _: begun(*c)),
+        st.just(_plain(said)),
+        calls.map(lambda call: _plain(asked(call, f"{name} {number}"))),
+        calls.map(lambda call: _plain(ToolCompleted(call_id=call, output=name, duration_ms=1))),
+        st.builds(begun, calls, st.integers(1, 3)).map(_plain),
         st.integers(1, number).map(
-            lambda n: lambda _: MessageRetracted(message_id=f"m-{n}", reason="r")
+            lambda n: _plain(MessageRetracted(message_id=f"m-{n}", reason="r"))
         ),
-        st.integers(before, number - 1).map(
-            lambda to: lambda base: ConversationRewound(to_version=to - base, reason="r")
-        ),
-        ranges.map(lambda r: lambda base: compacted(r[0] - base, r[1] - base)),
+        st.integers(before, number - 1).map(_rewound),
+        ranges.map(_compacted),
     )
+
+
+def _plain(event: Event) -> Op:
+    """Return an event that names no version."""
+
+    def made(base: int) -> Event:
+        del base
+        return event
+
+    return made
+
+
+def _rewound(to_version: int) -> Op:
+    return lambda base: ConversationRewound(to_version=to_version - base, reason="r")
+
+
+def _compacted(versions: Sequence[int]) -> Op:
+    return lambda base: compacted(versions[0] - base, versions[1] - base)
 
 
 def asked(call_id: str, text: str) -> MessageAdded:
