@@ -156,10 +156,13 @@ def test_what_is_filled_is_read_and_folded_further(stack: Stack) -> None:
         writer, reader = RedisNoteCache(own), RedisNotes(own)
         async with Redis.from_url(own.redis) as redis:
             scene = Scene(own.topic_prefix, writer, reader, redis)
-            for each in [("record", a, "x"), ("take", 0, None), ("fill", a, 0), ("fold", 0, 1)]:
-                await scene.step(*each)
-            for each in [("record", a, "y"), ("record", a, "-x"), ("fold", 0, 2)]:
-                await scene.step(*each)
+            await scene.step("record", a, "x")
+            await scene.step("take", 0, None)
+            await scene.step("fill", a, 0)
+            await scene.step("fold", 0, 1)
+            await scene.step("record", a, "y")
+            await scene.step("record", a, "-x")
+            await scene.step("fold", 0, 2)
             found = await reader.look(a, PARTITION)
             assert found is not None
             assert (found.next_position, found.input_position) == (3, 3)
