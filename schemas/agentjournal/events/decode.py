@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -57,22 +58,31 @@ def decode_event(event_type: str, schema_version: int, raw: bytes) -> Event:
     Raises AppendRejected when the fields are not what the type asks for.
     """
     fields = decode(raw)
+    plain = _plain_of(event_type, schema_version)
+    if plain is not None:
+        try:
+            return plain(fields)
+        except ValidationError:
+            pass  # it may be right all the same, and else the model says where it is not
     if type(fields) is not dict:
         raise AppendRejected("data", "is not an object")
     model = EVENT_TYPES.get(event_type)
     if model is None or schema_version > model.schema_version:
         kept = CustomEvent if is_custom(event_type) else UnknownEvent
         return kept(event_type, fields, schema_version=schema_version)
-    if event_type in BUILT_IN and schema_version == model.schema_version:
-        try:
-            return plain_validator(model)(fields)
-        except ValidationError:
-            pass  # it may be right all the same, and else the model says where it is not
     event = _built(model, upcast(event_type, schema_version, fields, to=model.schema_version))
     if event_type in BUILT_IN:  # a user's own model fills what its older events do not have
         for path in missing(event):
             raise AppendRejected(as_json_path(path), "is missing")
     return event
+
+
+@lru_cache(maxsize=1_024)
+def _plain_of(event_type: str, schema_version: int) -> Callable[[Any], Event] | None:
+    model = BUILT_IN.get(event_type)
+    if model is None or schema_version != model.schema_version:
+        return None
+    return plain_validator(model)
 
 
 def rejection(error: ValidationError) -> AppendRejected:
