@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from redis.asyncio import Redis
 
@@ -140,6 +140,19 @@ async def play(settings: Settings, given: Sequence[tuple[Any, ...]]) -> None:
             await writer.close()
 
 
+A = STREAMS[0]
+TWO = [("record", A, "x"), ("record", A, "y"), ("take", 0, None)]
+THREE = [*TWO, ("fold", 0, 4), ("record", A, "-x"), ("fold", 0, 1), ("lose", "progress", None)]
+OLD = [("record", A, "x"), ("take", 0, None), ("fill", A, 0), ("record", A, "-x")]
+
+
+@example(given=[*TWO, ("fold", 0, 4), ("fill", A, 1)])  # the read models are behind
+@example(  # a member is ahead of the place that Redis begins anew at
+    given=[*THREE, ("take", 1, None), ("fill", A, 1), ("record", A, "y"), ("fold", 0, 1)]
+)
+@example(  # what was cached before the place was lost
+    given=[*OLD, ("record", A, "y"), ("lose", "progress", None), ("take", 1, None)]
+)
 @given(given=st.lists(steps, max_size=30))
 def test_what_is_cached_is_always_what_the_log_says(
     stack: Stack, given: Sequence[tuple[Any, ...]]
