@@ -20,6 +20,8 @@ _MODULES = {
     "diff": ("diff",),
     "history": ("history",),
     "fork": ("fork",),
+    "files": ("files",),
+    "revert": ("revert",),
     "tail": ("tail",),
     "sql": ("sql", "psql"),
     "verify": ("verify",),

@@ -38,6 +38,8 @@ fills the other ones that have a default; in the log they are always there. Unkn
 * `any`: any JSON-like value, exactly as it was given.
 * Types named `custom.<name>` hold any object; you may give them
   [models and versions](past-states.md#events-of-your-own-types).
+* Values over 64 KiB may be kept in the artifact store: then their head and tail stand in the field,
+  and `$offloaded` beside the fields says [where the whole is](artifacts.md).
 """
 
 

@@ -201,6 +201,22 @@ class IntegrityError(AgentJournalError):
     """The log and what was derived from it disagree: stop, and look; never skip it."""
 
 
+class ArtifactNotFound(AgentJournalError):
+    """The artifact store does not have this content: check which store this process is given."""
+
+    def __init__(self, digest: str) -> None:
+        super().__init__(f"there is no artifact {digest} in the artifact store of this process")
+        self.digest = digest
+
+
+class ArtifactCorrupt(AgentJournalError):
+    """What the artifact store has is not what was put there: restore it from a copy."""
+
+    def __init__(self, digest: str) -> None:
+        super().__init__(f"the artifact store has something else than {digest} under that name")
+        self.digest = digest
+
+
 class NotConfigured(AgentJournalError):
     """No servers are named: start a local stack, or set the AGENTJOURNAL_… variables."""
 

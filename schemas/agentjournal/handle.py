@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
 from agentjournal.appender import Appender
+from agentjournal.artifacts import Artifacts
 from agentjournal.envelope import Recorded
 from agentjournal.errors import AppendRejected, VersionConflict
 from agentjournal.events import Event, SessionStarted
@@ -33,6 +34,7 @@ class Servers:
     ends: KafkaEnds
     redact: Redact | None
     notes: RedisNotes
+    artifacts: Artifacts | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +153,13 @@ class Handle:
         append_id: str | None,
         timeout_s: float,
     ) -> Pending:
+        store = self._servers.artifacts
+        contents: dict[str, bytes] | None = None if store is None else {}
         request = Request(
             append_id=secrets.token_hex(16)
             if append_id is None
             else checked_id("append_id", append_id),
-            events=outgoing("session", events, self._servers.redact),
+            events=outgoing("session", events, self._servers.redact, contents),
             source=self._writer.source,
             expected_version=expected_version,
             reply_to=self._servers.appender.reply_to,
@@ -167,6 +171,9 @@ class Handle:
         if size > MAX_REQUEST_BYTES:
             raise AppendRejected("events", f"is {size:,} bytes, at most {MAX_REQUEST_BYTES:,}")
         async with self._order:
+            if store is not None:
+                for content in (contents or {}).values():
+                    await store.save(content)
             return await self._servers.appender.submit(self.stream, request, timeout_s)
 
     def _note(self, receipt: Receipt) -> Receipt:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Generator
+from dataclasses import replace
 from typing import Any, Literal, Self
 from urllib.parse import quote
 
 from pydantic import ValidationError
 
 from agentjournal.appender import Appender
+from agentjournal.artifacts import open_artifacts
 from agentjournal.envelope import Recorded
 from agentjournal.events import SessionStarted
 from agentjournal.events.decode import rejection
@@ -16,6 +18,7 @@ from agentjournal.handle import Servers, Writer
 from agentjournal.ids import stream_id
 from agentjournal.kafka_ends import KafkaEnds
 from agentjournal.kafka_subscription import subscribe
+from agentjournal.offloading import whole_events
 from agentjournal.outgoing import Redact, checked_id
 from agentjournal.postgres_views import PostgresViews, SessionInfo
 from agentjournal.receipts import Receipt
@@ -32,12 +35,15 @@ class Log:
 
     def __init__(self, settings: Settings, redact: Redact | None = None) -> None:
         self.settings = settings
+        artifacts = None if settings.artifacts is None else open_artifacts(settings.artifacts)
+        self._artifacts = artifacts
         self._servers = Servers(
             Appender(settings),
-            PostgresViews(settings),
+            PostgresViews(settings, artifacts),
             KafkaEnds(settings),
             redact,
             RedisNotes(settings),
+            artifacts,
         )
 
     def session(
@@ -105,7 +111,8 @@ class Log:
         Members of a `group` share the partitions; an event counts as handled when the next one is
         asked for. Raises IntegrityError when the log forks.
         """
-        return subscribe(self.settings, group=group, types=types, tenants=tenants, start=start)
+        events = subscribe(self.settings, group=group, types=types, tenants=tenants, start=start)
+        return events if self._artifacts is None else whole_events(events, self._artifacts)
 
     async def caught_up(self, receipt: Receipt, *, timeout_s: float = 5.0) -> None:
         """Return once every read model shows the append.
@@ -157,13 +164,16 @@ def connect(
     redis: str | None = None,
     tenant: str | None = None,
     redact: Redact | None = None,
+    artifacts: str | None = None,
 ) -> Connecting:
     """Return a log to await, or to use with `async with`; nothing is contacted yet.
 
     Addresses come from the arguments, else from AGENTJOURNAL_KAFKA, _POSTGRES, _REDIS and _TENANT,
     else from the stack folder `.agentjournal/` found upwards. `redact` is called with every event
-    before it is encoded, and returns the event to write. Raises NotConfigured.
+    before it is encoded, and returns the event to write. `artifacts` is where values over 64 KiB
+    are kept, a folder or `s3://bucket/prefix`: else AGENTJOURNAL_ARTIFACTS, else `artifacts` in the
+    stack folder if the servers are its own, else they stay in their events. Raises NotConfigured.
     """
-    return Connecting(
-        Log(find_settings(kafka=kafka, postgres=postgres, redis=redis, tenant=tenant), redact)
-    )
+    settings = find_settings(kafka=kafka, postgres=postgres, redis=redis, tenant=tenant)
+    settings = replace(settings, artifacts=artifacts or settings.artifacts)
+    return Connecting(Log(settings, redact))

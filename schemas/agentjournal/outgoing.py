@@ -5,21 +5,30 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TypeAlias
+from functools import cache
+from typing import Any, TypeAlias
 
 from agentjournal.errors import AppendRejected
-from agentjournal.events import Event, allowed_on
+from agentjournal.events import BUILT_IN, Event, NoteSet, allowed_on
 from agentjournal.events.fields import ID_RULE, is_id
 from agentjournal.ids import new_event_id
+from agentjournal.offloading import offload, refuse_our_name
 from agentjournal.requests import MAX_EVENTS, MAX_REQUEST_BYTES, NewEvent
 
 Redact: TypeAlias = Callable[[Event], Event]
 
 
-def outgoing(kind: str, events: Event | Sequence[Event], redact: Redact | None) -> list[NewEvent]:
+def outgoing(
+    kind: str,
+    events: Event | Sequence[Event],
+    redact: Redact | None,
+    contents: dict[str, bytes] | None = None,
+) -> list[NewEvent]:
     """Return `events` as they go into a request.
 
-    Raises AppendRejected with the path of the first fault, like `events[2].data.parts[0].text`.
+    Large values are put into `contents`, by their digests, where it is given: they are to be kept
+    in the artifact store before the request is sent. Raises AppendRejected with the path of the
+    first fault, like `events[2].data.parts[0].text`.
     """
     batch = [events] if isinstance(events, Event) else list(events)
     if not batch:
@@ -30,8 +39,28 @@ def outgoing(kind: str, events: Event | Sequence[Event], redact: Redact | None) 
         )
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     made = [_one(kind, index, event, redact, now) for index, event in enumerate(batch)]
+    if contents is not None:
+        made = [_offloaded(event, contents) for event in made]
     check_size(made)
     return made
+
+
+def _offloaded(event: NewEvent, contents: dict[str, bytes]) -> NewEvent:
+    if event.type == NoteSet.type:
+        return event  # the cache of notes holds them as they are
+    data, taken = offload(event.data, typed=_typed_fields(event.type))
+    contents.update(taken)
+    return event._replace(data=data) if taken else event
+
+
+@cache
+def _typed_fields(event_type: str) -> frozenset[str]:
+    """Return the fields of a type that the log does not take anything for."""
+    model = BUILT_IN.get(event_type)
+    if model is None:
+        return frozenset()
+    fields = model.model_fields.items()
+    return frozenset(field.alias or name for name, field in fields if field.annotation is not Any)
 
 
 def check_size(events: Sequence[NewEvent]) -> None:
@@ -62,6 +91,7 @@ def _one(kind: str, index: int, event: object, redact: Redact | None, now: str) 
         raise AppendRejected(f"{place}.type", f"{written.type} does not belong to a {kind} stream")
     try:
         data = written.encoded()
+        refuse_our_name(data)
     except AppendRejected as error:
         raise AppendRejected(f"{place}.data.{error.path}", error.reason) from None
     return NewEvent(new_event_id(), written.type, data, written.schema_version, now)

@@ -14,9 +14,11 @@ from psycopg.errors import InvalidSchemaName, UndefinedTable
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
+from agentjournal.artifacts import Artifacts
 from agentjournal.envelope import Recorded
 from agentjournal.errors import IntegrityError, NotCaughtUp, StreamParked, Unavailable
 from agentjournal.ids import Partition, Position, StreamId, Version
+from agentjournal.offloading import is_part, whole
 from agentjournal.postgres_pages import read_page
 from agentjournal.receipts import Receipt
 from agentjournal.settings import Settings
@@ -55,8 +57,8 @@ class SessionInfo:
 class PostgresViews:
     """Reads the public views; connects when first asked, and again after an outage."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, artifacts: Artifacts | None = None) -> None:
+        self._settings, self._artifacts = settings, artifacts
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
         self._opening = asyncio.Lock()
 
@@ -78,7 +80,7 @@ class PostgresViews:
             page = _PAGE if left is None else min(left, _PAGE)
             rows = await self._rows("load", stream=stream, after=after, most=page)
             for row in rows:
-                yield _recorded(stream, row)
+                yield await whole(_recorded(stream, row), self._artifacts)
             if len(rows) < page:
                 return
             after = rows[-1]["version"]
@@ -98,7 +100,11 @@ class PostgresViews:
                 page = await read_page(connection, stream, after, size)
             if page is None:
                 return
-            yield page
+            yield page._replace(
+                events=[await whole(event, self._artifacts) for event in page.events]
+                if any(is_part(event.raw_data) for event in page.events)
+                else page.events
+            )
             most = None if most is None else most - len(page.events)
             if len(page.events) < size or most == 0:
                 return

@@ -13,7 +13,7 @@ from agentjournal.handle import Servers, Writer
 from agentjournal.ids import StreamId, new_event_id, stream_id
 from agentjournal.loading import KeptState, Place, check_place, stored_state
 from agentjournal.receipts import Receipt
-from agentjournal.session_memory import SessionMemory
+from agentjournal.session_files import SessionFiles
 from agentjournal.state import SessionState
 from agentjournal.summary import log_loaded
 from agentjournal.windows.compaction import CompactionRequest, compaction_of
@@ -22,7 +22,7 @@ from agentjournal.windows.tool_output import MAX_CHARACTERS
 from agentjournal.windows.window import Window, WindowFormat, WindowOptions, Windows
 
 
-class Session(SessionMemory):
+class Session(SessionFiles):
     """One session. Making a handle writes nothing; its appends keep their order."""
 
     def __init__(

@@ -11,6 +11,7 @@ from pathlib import Path
 from agentjournal.errors import NotConfigured
 
 HOME_FOLDER = ".agentjournal"
+ARTIFACTS_FOLDER = "artifacts"
 STACK_FILE = "stack.json"  # {"kafka": "127.0.0.1:19092", "postgres": "postgresql://…", "redis": …}
 
 HOW_TO_START = (
@@ -47,6 +48,7 @@ class Settings:
     tenant: str = "default"
     topic_prefix: str = "agentjournal."
     security: KafkaSecurity = KafkaSecurity()
+    artifacts: str | None = None  # a folder, or s3://bucket/prefix
 
     @property
     def appends(self) -> str:
@@ -84,8 +86,12 @@ def find_settings(
     addresses = {
         name: value or environ.get(f"AGENTJOURNAL_{name.upper()}") for name, value in given.items()
     }
+    kept = environ.get("AGENTJOURNAL_ARTIFACTS")
     if not all(addresses.values()):
-        stack = _read_stack(find_home(environment=environ, folder=folder))
+        home = find_home(environment=environ, folder=folder)
+        stack = _read_stack(home)
+        if home is not None and kept is None and not addresses["kafka"]:
+            kept = str(home / ARTIFACTS_FOLDER)  # beside the log that they belong to
         addresses = {name: value or stack.get(name) for name, value in addresses.items()}
     missing = [name for name, value in addresses.items() if not value]
     if missing:
@@ -97,6 +103,7 @@ def find_settings(
         tenant=tenant or environ.get("AGENTJOURNAL_TENANT") or "default",
         topic_prefix=environ.get("AGENTJOURNAL_TOPIC_PREFIX") or "agentjournal.",
         security=_security(environ),
+        artifacts=kept or None,
     )
 
 

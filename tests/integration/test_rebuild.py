@@ -108,7 +108,7 @@ async def test_check_names_the_first_row_that_differs_and_changes_nothing(
         )
         forged = await query(fresh, "SELECT * FROM agentjournal.messages WHERE content = 'forged'")
         done = await rebuilt(fresh, [CONVERSATION], check=True)
-        (difference,) = done["conversation"].differences or ()
+        (difference,) = done["conversation"].differences or []
         assert (difference.table, difference.rows, list(difference.columns)) == (
             "messages", 1, ["content"],
         )  # fmt: skip
@@ -127,7 +127,7 @@ async def test_rows_that_only_one_of_them_has_are_differences(fresh: Settings) -
     async with written(fresh):
         await query(fresh, "DELETE FROM agentjournal_internal.tool_calls_1")
         done = await rebuilt(fresh, [CONVERSATION], check=True)
-    (difference,) = done["conversation"].differences or ()
+    (difference,) = done["conversation"].differences or []
     assert (difference.table, difference.only_in) == ("tool_calls", "new")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from pydantic_core import SchemaValidator, core_schema
 
@@ -39,8 +39,9 @@ def plain_validator(model: type[Event]) -> Callable[[Any], Event]:
 
     Only for models of this package: those of users have rules of their own.
     """
-    schema = _plain(cast("Schema", model.__pydantic_core_schema__))
-    return SchemaValidator(cast("core_schema.CoreSchema", schema)).validate_python
+    whole: Any = model.__pydantic_core_schema__
+    schema: Any = _plain(whole)
+    return SchemaValidator(schema).validate_python
 
 
 def _plain(schema: Schema) -> Schema:

@@ -22,6 +22,8 @@ CREATE TABLE agentjournal_internal.refused (
     PRIMARY KEY (partition, position)
 );
 
+CREATE INDEX refused_by_session ON agentjournal_internal.refused (tenant, session_id);
+
 CREATE TABLE agentjournal_internal.refused_checkpoints (
     partition     int PRIMARY KEY,          -- of the topic `dead`
     next_position bigint NOT NULL DEFAULT 0 -- the next to read

@@ -1,0 +1,224 @@
+"""Artifacts: both stores keep the same promises, and large values go through them unseen."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import agentjournal as aj
+from agentjournal.artifacts import (
+    Artifacts,
+    ArtifactStore,
+    digest_of,
+    open_artifacts,
+    stored_name,
+)
+from agentjournal.errors import ArtifactCorrupt, ArtifactNotFound, NotConfigured, Unavailable
+from agentjournal.folder_artifacts import FolderStore
+from agentjournal.log import Log
+from agentjournal.obstore_artifacts import S3Store
+from agentjournal.settings import Settings
+from tests.s3_server import BUCKET, s3_server
+from tests.servers import connected, query
+
+pytestmark = pytest.mark.stack
+
+LARGE = 5 * 1024 * 1024
+HOSTILE = "NUL \0, half \ud800, \u202eright to left\u202c, line\n"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Mapping[str, str]]:
+    folder = tmp_path_factory.mktemp("s3")
+    with s3_server(folder) as environment:
+        yield environment
+
+
+@pytest.fixture(params=["folder", "s3"])
+def store(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> ArtifactStore:
+    if request.param == "folder":
+        return FolderStore(tmp_path)
+    environment = request.getfixturevalue("served")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    return S3Store(f"s3://{BUCKET}/{tmp_path.name}")
+
+
+@pytest.fixture
+def artifacts(store: ArtifactStore) -> Artifacts:
+    return Artifacts(store)
+
+
+@pytest.mark.parametrize("content", [b"", b"a", b"\0\xff" * 300_000], ids=["none", "one", "many"])
+async def test_what_was_saved_is_read_by_its_digest(artifacts: Artifacts, content: bytes) -> None:
+    digest = await artifacts.save(content)
+    assert digest == digest_of(content)
+    assert await artifacts.save(content) == digest
+    assert await artifacts.read(digest) == content
+
+
+async def test_many_at_once_are_kept_apart(artifacts: Artifacts) -> None:
+    contents = [b"%d" % n * 1_000 for n in range(20)] * 2
+    digests = await asyncio.gather(*map(artifacts.save, contents))
+    assert await asyncio.gather(*map(artifacts.read, digests)) == contents
+
+
+@pytest.mark.parametrize("digest", [digest_of(b"never saved"), "sha256:../../x", "", "a\0"])
+async def test_what_is_not_there_is_missed(artifacts: Artifacts, digest: str) -> None:
+    with pytest.raises(ArtifactNotFound) as missed:
+        await artifacts.read(digest)
+    assert missed.value.digest == digest
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda kept: kept[:-1], lambda _: b"", lambda kept: kept[:20] + b"?" + kept[21:]]
+)
+async def test_what_was_damaged_is_refused(
+    store: ArtifactStore, artifacts: Artifacts, damage: Callable[[bytes], bytes]
+) -> None:
+    digest = await artifacts.save(b"an artifact that is damaged")
+    kept = await store.get(stored_name(digest))
+    assert kept is not None
+    await store.put(stored_name(digest), damage(kept))
+    with pytest.raises(ArtifactCorrupt):
+        await artifacts.read(digest)
+
+
+async def test_another_artifact_under_the_name_is_refused(
+    store: ArtifactStore, artifacts: Artifacts
+) -> None:
+    one, two = await artifacts.save(b"one"), await artifacts.save(b"two")
+    other = await store.get(stored_name(two))
+    assert other is not None
+    await store.put(stored_name(one), other)
+    with pytest.raises(ArtifactCorrupt):
+        await artifacts.read(one)
+
+
+async def test_what_is_stored_is_compressed(store: ArtifactStore, artifacts: Artifacts) -> None:
+    kept = await store.get(stored_name(await artifacts.save(b"again and " * 100_000)))
+    assert kept is not None
+    assert len(kept) < 10_000
+
+
+async def test_a_server_that_is_away_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "k")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s")
+    with pytest.raises(Unavailable, match="artifact store"):
+        await open_artifacts(f"s3://{BUCKET}").save(b"a")
+
+
+async def test_a_folder_that_cannot_be_written_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(Unavailable, match="artifact store"):
+        await open_artifacts(str(tmp_path / "file")).save(b"a")
+
+
+@pytest.fixture
+async def log(journal: Settings, tmp_path: Path) -> AsyncGenerator[Log]:
+    async with connected(replace(journal, artifacts=str(tmp_path))) as opened:
+        yield opened
+
+
+def outputs(state: aj.SessionState) -> dict[str, Any]:
+    return {call_id: call.output for call_id, call in state.calls.items()}
+
+
+def called(call_id: str, output: str) -> list[aj.events.Event]:
+    return [
+        aj.ToolStarted(
+            call_id=call_id,
+            tool="cat",
+            arguments_text="{}",
+            arguments_digest="d",
+            effect="read",
+            idempotency_key=call_id,
+            attempt=1,
+            lease_s=1,
+            kind="function",
+        ),
+        aj.ToolCompleted(call_id=call_id, attempt=1, output=output, duration_ms=1),
+    ]
+
+
+async def test_five_megabytes_of_hostile_output_come_back_exactly(log: Log) -> None:
+    output = HOSTILE * (LARGE // len(HOSTILE))
+    session = log.session("s-1")
+    await log.caught_up(await session.append(called("c-1", output)))
+    assert outputs(await session.load()) == {"c-1": output}
+    read = [each async for each in session.events()]
+    assert [e.event.output for e in read if isinstance(e.event, aj.ToolCompleted)] == [output]
+    async for recorded in log.subscribe(group=log.settings.tenant, tenants=[log.settings.tenant]):
+        if isinstance(recorded.event, aj.ToolCompleted):
+            assert recorded.event.output == output
+            break
+    assert await query(log.settings, "SELECT * FROM agentjournal.parked") == []
+    [row] = await query(
+        log.settings,
+        "SELECT length(output) AS size, output FROM agentjournal.tool_calls "
+        f"WHERE tenant = '{log.settings.tenant}'",
+    )
+    assert row["size"] < 10_000
+    assert "bytes in sha256:" in row["output"]
+
+
+async def test_without_a_store_nothing_is_taken_out_and_what_was_is_missed(
+    log: Log, journal: Settings
+) -> None:
+    output = "x" * 100_000
+    await log.session("s-1").append(called("c-1", output))
+    async with connected(journal, tenant=log.settings.tenant) as other:
+        with pytest.raises(ArtifactNotFound):
+            await other.session("s-1").load()
+        await other.session("s-2").append(called("c-1", output))
+        assert outputs(await other.session("s-2").load()) == {"c-1": output}
+        with pytest.raises(NotConfigured, match="AGENTJOURNAL_ARTIFACTS"):
+            await other.session("s-2").save_artifact("a", b"a")
+
+
+async def test_an_artifact_is_recorded_and_read_by_any_session(log: Log) -> None:
+    session = log.session("s-1")
+    saved = {
+        "bytes": await session.save_artifact("bytes", b"\0\xff", "image/png", call_id="c-1"),
+        "text": await session.save_artifact("text", HOSTILE),
+        "json": await session.save_artifact("json", {"n": 2**70}),
+    }
+    other = log.session("s-2")
+    assert await other.artifact(saved["bytes"]) == b"\0\xff"
+    assert (await other.artifact(saved["text"])).decode("utf-8", "surrogatepass") == HOSTILE
+    assert await other.artifact(saved["json"]) == b'{"n":{"$int":"1180591620717411303424"}}'
+    await session.load()
+    rows = await query(
+        log.settings,
+        "SELECT name, media_type, size, digest, call_id FROM agentjournal.artifacts "
+        f"WHERE tenant = '{log.settings.tenant}' ORDER BY version",
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        ("bytes", "image/png", 2, saved["bytes"], "c-1"),
+        ("text", "text/plain", len(HOSTILE.encode("utf-8", "surrogatepass")), saved["text"], None),
+        ("json", "application/json", 39, saved["json"], None),
+    ]
+
+
+async def test_values_of_variables_are_not_in_the_log_unless_allowed(log: Log) -> None:
+    session = log.session("s-1")
+    variables = {"TOKEN": "a-secret-value", "LANG": "C.UTF-8"}
+    await session.environment_changed(variables=variables, allow={"LANG"}, cwd="/srv")
+    raw = b"".join([each.raw_data async for each in session.events()])
+    assert b"a-secret-value" not in raw
+    assert digest_of(b"a-secret-value").encode() in raw
+    assert b"C.UTF-8" in raw
+
+
+async def test_the_environment_of_this_process_can_be_recorded(log: Log) -> None:
+    await log.session("s-1").environment_changed(variables=os.environ)
