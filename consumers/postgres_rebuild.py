@@ -81,7 +81,7 @@ class Rebuild:
 
     pool: PostgresPool
     log: LogWithEnd
-    report: Report = lambda *_: None
+    report: Report = lambda _phase, _done, _total: None
     fault: Callable[[str], None] = lambda _: None
     _build: Build = field(init=False)
     _pairs: list[_Pair] = field(default_factory=list[_Pair])
@@ -245,7 +245,7 @@ class Rebuild:
             async with self._level(pair) as holding:
                 self.fault("held")
                 await generations.check_parked(holding, pair.live, pair.building)
-                await holding.execute(f"SET LOCAL lock_timeout = {_LOCK_MS}")
+                await holding.execute(f"SET LOCAL lock_timeout = {_LOCK_MS}".encode())
                 try:
                     await generations.switch(holding, pair.live, pair.building)
                 except (LockNotAvailable, DeadlockDetected):

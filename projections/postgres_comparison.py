@@ -70,7 +70,8 @@ async def _compare(
         row = await cursor.fetchone()
     if row is None:
         return None
-    live, new = row["live"], row["new"]
+    live: Any = row["live"]
+    new: Any = row["new"]
     only_in = "new" if live is None else "live" if new is None else ""
     one: Mapping[str, Any] = live or new
     columns = [] if only_in else [name for name in live if live[name] != new[name]]

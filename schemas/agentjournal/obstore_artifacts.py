@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 import obstore
-from obstore.exceptions import BaseError, NotFoundError
+from obstore.exceptions import BaseError
 from obstore.store import S3Store as Bucket
 
 from agentjournal.errors import Unavailable
@@ -35,7 +35,7 @@ class S3Store:
         try:
             found = await obstore.get_async(self._bucket, name)
             return bytes(await found.bytes_async())
-        except (NotFoundError, FileNotFoundError):
+        except FileNotFoundError:
             return None
         except BaseError as error:
             raise Unavailable("the artifact store", error) from error
