@@ -73,7 +73,7 @@ async def _compare(
     live: Any = row["live"]
     new: Any = row["new"]
     only_in = "new" if live is None else "live" if new is None else ""
-    one: Mapping[str, Any] = live or new
+    one: Any = new if live is None else live
     columns = [] if only_in else [name for name in live if live[name] != new[name]]
     return Difference(
         table.name, row["rows"], {name: one[name] for name in table.key}, columns, only_in
