@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 
 from agentjournal.settings import Settings
-from benchmarks import appending, beside, projecting, reading, sequencing
+from benchmarks import appending, beside, projecting, reading, rebuilding, sequencing
 from benchmarks.harness import Round, Row, median_of, report
 from local.stack import running
 
@@ -29,6 +29,7 @@ BENCHMARKS: dict[str, Round] = {
     "reading": reading.reading,
     "project_all": projecting.project_all,
     "flat": projecting.flat,
+    "rebuild": rebuilding.rebuild,
     "beside": beside.beside,
 }
 

@@ -36,7 +36,7 @@ async def catchup(settings: Settings) -> Figures:
     """Project a full log into all read models with one process, and weigh what it left."""
     made = requests(PROJECTED // EVENTS_A_BATCH, EVENTS_A_BATCH)
     await fill(settings, settings.appends, made)
-    await _sequence(settings)
+    await sequence(settings)
     stop = asyncio.Event()
     began = time.perf_counter()
     task = asyncio.create_task(run_projector(settings, stop))
@@ -57,8 +57,8 @@ async def project_all(settings: Settings) -> Figures:
     made = turn_requests(SESSIONS_OF_TURNS, EVENTS_A_SESSION)
     await fill(settings, settings.appends, made)
     total = SESSIONS_OF_TURNS * EVENTS_A_SESSION
-    await _sequence(settings, total)
-    [took] = await _project_s(settings, [total])
+    await sequence(settings, total)
+    [took] = await project_s(settings, [total])
     payload = sum(_payload_bytes(value) for batch in made.values() for _, value in batch)
     on_disk = await postgres_bytes(settings, like="%")
     return {
@@ -75,14 +75,14 @@ async def flat(settings: Settings) -> Figures:
     stream = stream_id("session", "default", "long")
     batches = batches_of(stream, LONG // EVENTS_A_BATCH, EVENTS_A_BATCH)
     await fill(settings, settings.appends, {partition_of(stream.encode()): batches})
-    await _sequence(settings, LONG)
+    await sequence(settings, LONG)
     tenth = LONG // 10
-    start, first, ninth, last = await _project_s(settings, [100, tenth, LONG - tenth, LONG])
+    start, first, ninth, last = await project_s(settings, [100, tenth, LONG - tenth, LONG])
     early, late = (first - start) / (tenth - 100), (last - ninth) / tenth
     return {"project.flat.last_to_first_tenth": (late / early, "ratio")}
 
 
-async def _project_s(settings: Settings, marks: Sequence[int]) -> list[float]:
+async def project_s(settings: Settings, marks: Sequence[int]) -> list[float]:
     """Run a projector; return when every read model had read up to each of `marks` events."""
     stop = asyncio.Event()
     began, reached = time.perf_counter(), list[float]()
@@ -95,7 +95,7 @@ async def _project_s(settings: Settings, marks: Sequence[int]) -> list[float]:
     return reached
 
 
-async def _sequence(settings: Settings, wanted: int = PROJECTED) -> None:
+async def sequence(settings: Settings, wanted: int = PROJECTED) -> None:
     stop = asyncio.Event()
     task = asyncio.create_task(run_sequencer(settings, stop))
     async with Counter(settings, settings.events) as counter:

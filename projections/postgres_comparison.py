@@ -73,16 +73,16 @@ async def _compare(
     live: Any = row["live"]
     new: Any = row["new"]
     only_in = "new" if live is None else "live" if new is None else ""
-    one: Any = new if live is None else live
     columns = [] if only_in else [name for name in live if live[name] != new[name]]
     return Difference(
-        table.name, row["rows"], {name: one[name] for name in table.key}, columns, only_in
+        table.name, row["rows"], {name: row["one"][name] for name in table.key}, columns, only_in
     )
 
 
 # Rows as JSON only of the first that differs; it is compared by its hash before.
 _COMPARE: LiteralString = """
-    SELECT count(*) OVER () AS rows, to_jsonb(l) AS live, to_jsonb(n) AS new
+    SELECT count(*) OVER () AS rows, to_jsonb(l) AS live, to_jsonb(n) AS new,
+        coalesce(to_jsonb(l), to_jsonb(n)) AS one
     FROM {live} AS l FULL JOIN {new} AS n ON {same_key}
     WHERE md5(l::text) IS DISTINCT FROM md5(n::text) AND {is_compared}
     ORDER BY {key} LIMIT 1
