@@ -73,7 +73,9 @@ async def _compare(
     live: Any = row["live"]
     new: Any = row["new"]
     only_in = "new" if live is None else "live" if new is None else ""
-    columns = [] if only_in else [name for name in live if live[name] != new[name]]
+    columns: list[str] = []
+    if live is not None and new is not None:
+        columns = [name for name in live if live[name] != new[name]]
     return Difference(
         table.name, row["rows"], {name: row["one"][name] for name in table.key}, columns, only_in
     )

@@ -215,7 +215,8 @@ def test_a_refusal_changes_no_head() -> None:
     given = [given_input(STREAMS[0], request(said("a"), expected_version=9), 0)]
     [step] = folded([given])
     assert step.heads == {}
-    assert step.dead == []
+    [(letter, refusal)] = step.dead
+    assert (letter, refusal.reason) == (given[0], "conflict")
     assert len(step.answers) == 1
 
 
