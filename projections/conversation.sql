@@ -90,7 +90,7 @@ INSERT INTO agentjournal_internal.tool_calls_1 AS t (
 SELECT * FROM unnest(
     %(tenant)b::text[], %(session_id)b::text[], %(call_id)b::text[], %(version)b::bigint[],
     %(turn_id)b::text[], %(tool)b::text[], %(arguments_text)b::text[],
-    %(requested_at)s::timestamptz[], %(attempt)b::int[], %(effect)b::text[],
+    %(requested_at)s::timestamptz[], %(attempt)b::bigint[], %(effect)b::text[],
     %(idempotency_key)b::text[], %(started_at)s::timestamptz[], %(lease_until)s::timestamptz[],
     %(outcome)b::text[], %(ended_at)s::timestamptz[], %(duration_ms)b::float8[],
     %(error_type)b::text[], %(error_message)b::text[], %(output)b::text[]
