@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -65,6 +66,7 @@ async def rebuilt(settings: Settings, name: str, *, check: bool) -> Sequence[Reb
     from streams.ports import OutageError  # noqa: PLC0415
 
     projections = _named(name)
+    _log_to_stderr()
     try:
         async with (
             PostgresPool(settings, name="rebuild", size=6) as pool,
@@ -85,6 +87,16 @@ async def _drop_old(name: str) -> Sequence[str]:
     if not dropped:
         say("nothing was replaced since the last time")
     return [f"{each}: dropped generation {number}" for each, number in dropped]
+
+
+def _log_to_stderr() -> None:
+    """Let what a projector logs of itself stay out of the output, and only what went wrong show."""
+    import structlog  # noqa: PLC0415 - loads what roles need
+
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
 
 
 def _named(name: str) -> Sequence[Projection]:
