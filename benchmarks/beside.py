@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 import orjson
@@ -33,12 +33,14 @@ OTHERS = ("langgraph", "adk")
 _TIMEOUT_S = 600
 
 Figures = Mapping[str, tuple[float, str]]
-Messages = Sequence[tuple[str, str]]
+Role = Literal["user", "assistant"]
+Messages = Sequence[tuple[Role, str]]
+ROLES: tuple[Role, ...] = ("user", "assistant")
 
 
 async def beside(settings: Settings) -> Figures:
     """Append 500 turns one message at a time, load them, weigh what is on disk."""
-    messages = [(role, words(WORDS_A_TEXT)) for _ in range(TURNS) for role in ("user", "assistant")]
+    messages: Messages = [(role, words(WORDS_A_TEXT)) for _ in range(TURNS) for role in ROLES]
     ours = await _ours(settings, messages)
     figures = dict(_named("agentjournal", ours))
     for name in OTHERS:
@@ -104,7 +106,7 @@ async def _ours(settings: Settings, messages: Messages) -> Figures:
         session = log.session("beside", agent="bench")
         for role, text in messages:
             began = time.perf_counter()
-            await session.append(agentjournal.MessageAdded(role=_role(role), content=text))
+            await session.append(agentjournal.MessageAdded(role=role, content=text))
             append_ms.append((time.perf_counter() - began) * 1_000)
         await session.load(timeout_s=60)
         for _ in range(LOADS):
@@ -114,10 +116,6 @@ async def _ours(settings: Settings, messages: Messages) -> Figures:
     on_disk = await projecting.postgres_bytes(settings) + projecting.kafka_bytes(settings)
     printed = orjson.dumps({"append_ms": append_ms, "load_ms": load_ms, "loaded": loaded})
     return measured(printed, on_disk, len(messages))
-
-
-def _role(role: str) -> Any:
-    return role
 
 
 async def _theirs(settings: Settings, name: str, messages: Messages) -> Figures:

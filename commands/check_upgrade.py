@@ -11,7 +11,7 @@ from typing import Annotated
 import orjson
 import typer
 
-from agentjournal.artifacts import open_artifacts
+from agentjournal.artifacts import artifacts_of
 from agentjournal.postgres_views import PostgresViews
 from agentjournal.settings import Settings, find_settings
 from commands.errors import CommandFailed
@@ -67,8 +67,7 @@ def _register(module: str) -> None:
 async def _check(settings: Settings, most: int, *, as_json: bool) -> tuple[Tally, list[Failure]]:
     sample = await sampled(settings, most)
     tally, failures = Tally(total_sessions=sample.total), list[Failure]()
-    artifacts = None if settings.artifacts is None else open_artifacts(settings.artifacts)
-    views = PostgresViews(settings, artifacts)
+    views = PostgresViews(settings, artifacts_of(settings))
     try:
         for stream in sample.streams:
             found = await checked(views, stream)

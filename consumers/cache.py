@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -20,6 +20,7 @@ from agentjournal.ids import Partition, Position, StreamId, Version
 from agentjournal.partitions import PARTITIONS
 from agentjournal.working_memory import Note
 from consumers.ownership import Membership, share_of
+from consumers.projector import EventsReader
 from streams.ports import OutageError
 
 _LOG = structlog.get_logger()
@@ -53,12 +54,9 @@ class CachePlace(NamedTuple):
     generation: str
 
 
-class CacheReader(Protocol):
-    """Reads the canonical log by partition and position."""
+class CacheReader(EventsReader, Protocol):
+    """The canonical log, and where its last record is."""
 
-    def assign(self, places: Mapping[Partition, Position]) -> None: ...
-    async def poll(self, *, timeout_s: float) -> Mapping[Partition, Sequence[Recorded]]: ...
-    async def check(self, partition: Partition, position: Position, hash_before: str) -> None: ...
     async def last(self, partition: Partition) -> Position: ...
 
 

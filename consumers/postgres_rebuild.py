@@ -104,8 +104,10 @@ class Rebuild:
                 self.fault("begun")
                 return await self._run(connection, check=check)
             finally:
-                await self._build.stop()
-                await connection.execute("SELECT pg_advisory_unlock_all()")
+                try:
+                    await self._build.stop()
+                finally:
+                    await connection.execute("SELECT pg_advisory_unlock_all()")
 
     async def _begin(
         self, connection: psycopg.AsyncConnection[Any], projection: Projection

@@ -16,7 +16,7 @@ from agentjournal.requests import Request, RequestError, decode_request
 from streams.ports import OutageError
 
 _LOG = structlog.get_logger()
-_MOST_NUMBER = 2**63 - 1
+_MOST_PARTITION, _MOST_NUMBER = 2**31 - 1, 2**63 - 1  # what the columns hold
 
 
 class Letter(NamedTuple):
@@ -113,8 +113,9 @@ class Refusals:
 def row_of(letter: Letter) -> RefusedRow | None:
     """Return the row of a letter, None when it is not one of ours."""
     words = {name: _shown(value) for name, value in letter.headers.items()}
-    partition, position = _number(words.get("partition")), _number(words.get("position"))
-    if partition is None or position is None or not words.get("reason"):
+    partition = _number(words.get("partition"), _MOST_PARTITION)
+    position, recorded_at = _number(words.get("position")), _moment(letter.timestamp_ms)
+    if partition is None or position is None or recorded_at is None or not words.get("reason"):
         return None
     kind, tenant, named = _stream(letter.key)
     asked = _request(letter.value)
@@ -137,8 +138,15 @@ def row_of(letter: Letter) -> RefusedRow | None:
         types=types,
         events=None if asked is None else len(asked.events),
         bytes=len(letter.value),
-        recorded_at=datetime.fromtimestamp(letter.timestamp_ms / 1_000, UTC),
+        recorded_at=recorded_at,
     )
+
+
+def _moment(timestamp_ms: int) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(timestamp_ms / 1_000, UTC)
+    except (OSError, OverflowError, ValueError):
+        return None
 
 
 def _request(value: bytes) -> Request | None:
@@ -155,9 +163,11 @@ def _stream(key: bytes) -> tuple[str, str | None, str | None]:
         return "", None, None
 
 
-def _number(text: str | None) -> int | None:
-    number = int(text) if text and text.isascii() and text.isdecimal() else None
-    return number if number is not None and number <= _MOST_NUMBER else None
+def _number(text: str | None, most: int = _MOST_NUMBER) -> int | None:
+    # Compared by length first: Python refuses to convert very long ones.
+    if not text or not text.isascii() or not text.isdecimal() or len(text) > len(str(most)):
+        return None
+    return number if (number := int(text)) <= most else None
 
 
 def _shown(raw: bytes) -> str:

@@ -86,7 +86,7 @@ async def run(session: aj.Session, call: aj.ToolCall, folder: Path) -> None:
         call_id=call.call_id,
         tool=call.tool,
         arguments_text=call.arguments_text,
-        arguments_digest=digest(call.arguments_text),
+        arguments_digest=aj.arguments_digest(call.tool, call.arguments),
         effect=tool.effect,
         idempotency_key=key,
         attempt=attempt,

@@ -1,14 +1,14 @@
 -- Statements about the generations of a projection, by name.
 
 -- name: known
-SELECT generation, digest, generation > agentjournal_internal.live_generation(%(projection)s)
-FROM agentjournal_internal.projections WHERE projection = %(projection)s ORDER BY generation;
+SELECT generation, digest, state FROM agentjournal.generations
+JOIN agentjournal_internal.projections USING (projection, generation)
+WHERE projection = %(projection)s ORDER BY generation;
 
 -- name: place
 INSERT INTO agentjournal_internal.projection_checkpoints (projection, generation, partition)
-SELECT projection, %(generation)s, partition FROM agentjournal_internal.projection_checkpoints
-WHERE projection = %(projection)s
-    AND generation = agentjournal_internal.live_generation(%(projection)s);
+SELECT projection, %(generation)s, partition FROM agentjournal.projection_status
+WHERE projection = %(projection)s;
 
 -- name: forget_places
 DELETE FROM agentjournal_internal.projection_checkpoints

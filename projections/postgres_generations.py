@@ -56,16 +56,8 @@ async def generations(
     connection: AsyncConnection[Any], projection: Projection
 ) -> Sequence[Generation]:
     """Return the generations that are known, by number."""
-    live = (await store.live(connection, projection)).generation
     cursor = await connection.execute(_SQL["known"], {"projection": projection.name})
-    return [
-        Generation(number, digest, _state(number, live))
-        for number, digest, _ in await cursor.fetchall()
-    ]
-
-
-def _state(number: int, live: int) -> State:
-    return "live" if number == live else "building" if number > live else "replaced"
+    return [Generation(*row) for row in await cursor.fetchall()]
 
 
 async def begin(connection: AsyncConnection[Any], projection: Projection) -> Projection:

@@ -30,7 +30,7 @@ async def live(connection: AsyncConnection[Any], projection: Projection) -> Proj
     """Return the projection as the generation that readers see now."""
     cursor = await connection.execute(_SQL["live"], {"projection": projection.name})
     row = await cursor.fetchone()
-    return projection if row is None else projection.live_as(row[0])
+    return projection.live_as(1 if row is None else row[0])
 
 
 async def register(connection: AsyncConnection[Any], projection: Projection) -> Projection:

@@ -5,7 +5,8 @@ INSERT INTO agentjournal_internal.projections (projection, generation, digest)
 VALUES (%(projection)s, %(generation)s, %(digest)s) ON CONFLICT DO NOTHING;
 
 -- name: live
-SELECT agentjournal_internal.live_generation(%(projection)s);
+-- No row: it is the one that the migrations made.
+SELECT generation FROM agentjournal_internal.live_generations WHERE projection = %(projection)s;
 
 -- name: registered
 SELECT digest FROM agentjournal_internal.projections

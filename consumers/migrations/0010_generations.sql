@@ -8,15 +8,10 @@ CREATE TABLE agentjournal_internal.live_generations (
     generation int NOT NULL
 );
 
-CREATE FUNCTION agentjournal_internal.live_generation(name text) RETURNS int
-LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
-    SELECT coalesce((
-        SELECT generation FROM agentjournal_internal.live_generations WHERE projection = name), 1)
-$$;
-
 -- The broker's time of the last event that was read: what a checkpoint is behind by, in seconds.
 ALTER TABLE agentjournal_internal.projection_checkpoints ADD COLUMN read_until timestamptz;
 
+-- Fresh reads ask these two all the time: the live generation is joined, not asked for row by row.
 CREATE OR REPLACE VIEW agentjournal.projection_status AS
 SELECT c.projection, c.generation, c.partition, c.next_position, c.input_position, c.batch_index,
        (SELECT count(*) FROM agentjournal_internal.parked AS p
@@ -27,24 +22,27 @@ SELECT c.projection, c.generation, c.partition, c.next_position, c.input_positio
             ELSE round(extract(epoch FROM greatest(interval '0', now() - c.read_until)), 3)
        END AS seconds_behind
 FROM agentjournal_internal.projection_checkpoints AS c
+LEFT JOIN agentjournal_internal.live_generations AS l USING (projection)
 LEFT JOIN agentjournal_internal.sequencer_checkpoints AS s USING (partition)
-WHERE c.generation = agentjournal_internal.live_generation(c.projection);
+WHERE c.generation = coalesce(l.generation, 1);
 
 CREATE OR REPLACE VIEW agentjournal.parked AS
-SELECT projection, generation, stream, partition, version, error
-FROM agentjournal_internal.parked
-WHERE generation = agentjournal_internal.live_generation(projection);
+SELECT p.projection, p.generation, p.stream, p.partition, p.version, p.error
+FROM agentjournal_internal.parked AS p
+LEFT JOIN agentjournal_internal.live_generations AS l USING (projection)
+WHERE p.generation = coalesce(l.generation, 1);
 
 CREATE VIEW agentjournal.generations AS
-SELECT projection, generation,
-       CASE WHEN generation = live THEN 'live'
-            WHEN generation > live THEN 'building' ELSE 'replaced' END AS state,
+SELECT p.projection, p.generation,
+       CASE WHEN p.generation = coalesce(l.generation, 1) THEN 'live'
+            WHEN p.generation > coalesce(l.generation, 1) THEN 'building' ELSE 'replaced'
+       END AS state,
        (SELECT sum(next_position)::bigint FROM agentjournal_internal.projection_checkpoints AS c
         WHERE c.projection = p.projection AND c.generation = p.generation) AS events_read,
        (SELECT count(*) FROM agentjournal_internal.parked AS s
         WHERE s.projection = p.projection AND s.generation = p.generation) AS parked
 FROM agentjournal_internal.projections AS p
-CROSS JOIN LATERAL (SELECT agentjournal_internal.live_generation(p.projection) AS live) AS l;
+LEFT JOIN agentjournal_internal.live_generations AS l USING (projection);
 
 COMMENT ON VIEW agentjournal.projection_status IS
     'How far the live generation of each projection is in each partition.';

@@ -15,6 +15,7 @@ from typing import Protocol, TypeAlias
 import cramjam
 
 from agentjournal.errors import ArtifactCorrupt, ArtifactNotFound, NotConfigured
+from agentjournal.settings import Settings
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _Work: TypeAlias = Callable[[bytes], bytes]
@@ -69,11 +70,16 @@ def digest_of(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def open_artifacts(location: str) -> Artifacts:
-    """Return the artifacts at a folder, or at `s3://bucket/prefix`.
+def artifacts_of(settings: Settings) -> Artifacts | None:
+    """Return the artifacts that the settings name, None when they name none.
 
     Raises NotConfigured when the client of S3 is not installed.
     """
+    return None if settings.artifacts is None else open_artifacts(settings.artifacts)
+
+
+def open_artifacts(location: str) -> Artifacts:
+    """Return the artifacts at a folder, or at `s3://bucket/prefix`. Raises as `artifacts_of`."""
     if location.startswith("s3://"):
         try:
             from agentjournal.obstore_artifacts import S3Store  # noqa: PLC0415 - an extra

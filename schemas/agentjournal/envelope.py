@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from agentjournal.errors import AppendRejected, EventUnreadable, IntegrityError
+from agentjournal.errors import IntegrityError
 from agentjournal.ids import Milliseconds, Partition, Position, StreamId, Version
 
 if TYPE_CHECKING:
@@ -84,19 +84,9 @@ class Recorded(NamedTuple):
         A type or a version without a model here is an UnknownEvent with all of its fields.
         Raises EventUnreadable.
         """
-        from agentjournal.events import decode_event  # noqa: PLC0415 - the models come last
+        from agentjournal.stored import event_of  # noqa: PLC0415 - the models come last
 
-        try:
-            return decode_event(self.type, self.schema_version, self.raw_data)
-        except AppendRejected as error:
-            raise EventUnreadable(
-                self.stream,
-                self.version,
-                self.type,
-                self.schema_version,
-                error.path,
-                error.reason,
-            ) from error
+        return event_of(self)
 
 
 def build_record(attributes: dict[str, Any], data: bytes, prevhash: str) -> tuple[bytes, str]:

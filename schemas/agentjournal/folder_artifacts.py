@@ -34,6 +34,7 @@ class FolderStore:
                     draft.flush()
                     os.fsync(draft.fileno())
                     Path(draft.name).replace(file)
+                    _flush(file.parent)
                 except BaseException:
                     Path(draft.name).unlink(missing_ok=True)
                     raise
@@ -47,3 +48,12 @@ class FolderStore:
             return None
         except OSError as error:
             raise Unavailable("the artifact store", error) from error
+
+
+def _flush(folder: Path) -> None:
+    """Bring the names in a folder to the disk: an event will say that the file is there."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -154,12 +154,14 @@ class Handle:
         timeout_s: float,
     ) -> Pending:
         store = self._servers.artifacts
-        contents: dict[str, bytes] | None = None if store is None else {}
+        contents: dict[str, bytes] = {}
         request = Request(
             append_id=secrets.token_hex(16)
             if append_id is None
             else checked_id("append_id", append_id),
-            events=outgoing("session", events, self._servers.redact, contents),
+            events=outgoing(
+                "session", events, self._servers.redact, None if store is None else contents
+            ),
             source=self._writer.source,
             expected_version=expected_version,
             reply_to=self._servers.appender.reply_to,
@@ -172,7 +174,7 @@ class Handle:
             raise AppendRejected("events", f"is {size:,} bytes, at most {MAX_REQUEST_BYTES:,}")
         async with self._order:
             if store is not None:
-                for content in (contents or {}).values():
+                for content in contents.values():
                     await store.save(content)
             return await self._servers.appender.submit(self.stream, request, timeout_s)
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pydantic import ValidationError
 
 from agentjournal.appender import Appender
-from agentjournal.artifacts import open_artifacts
+from agentjournal.artifacts import artifacts_of
 from agentjournal.envelope import Recorded
 from agentjournal.events import SessionStarted
 from agentjournal.events.decode import rejection
@@ -35,8 +35,7 @@ class Log:
 
     def __init__(self, settings: Settings, redact: Redact | None = None) -> None:
         self.settings = settings
-        artifacts = None if settings.artifacts is None else open_artifacts(settings.artifacts)
-        self._artifacts = artifacts
+        artifacts = artifacts_of(settings)
         self._servers = Servers(
             Appender(settings),
             PostgresViews(settings, artifacts),
@@ -112,7 +111,7 @@ class Log:
         asked for. Raises IntegrityError when the log forks.
         """
         events = subscribe(self.settings, group=group, types=types, tenants=tenants, start=start)
-        return events if self._artifacts is None else whole_events(events, self._artifacts)
+        return whole_events(events, self._servers.artifacts)
 
     async def caught_up(self, receipt: Receipt, *, timeout_s: float = 5.0) -> None:
         """Return once every read model shows the append.

@@ -19,7 +19,7 @@ import orjson
 from agentjournal.artifacts import Artifacts, digest_of
 from agentjournal.envelope import Recorded
 from agentjournal.errors import AppendRejected, EventUnreadable
-from agentjournal.stored import StoredEvent
+from agentjournal.stored import Page, StoredEvent
 
 MAX_INLINE_BYTES = 64 * 1024
 OFFLOADED = "$offloaded"
@@ -27,6 +27,7 @@ _MARK = f'"{OFFLOADED}"'.encode()
 _SHOWN = 2_000  # characters of the head, and of the tail
 
 Path: TypeAlias = list[str | int]
+E = TypeVar("E", Recorded, StoredEvent)
 
 
 def offload(data: bytes, *, typed: frozenset[str] = frozenset()) -> tuple[bytes, dict[str, bytes]]:
@@ -86,9 +87,6 @@ class _NoStore:
         return None
 
 
-E = TypeVar("E", Recorded, StoredEvent)
-
-
 async def whole(event: E, artifacts: Artifacts | None) -> E:
     """Return an event with the large values that had left it.
 
@@ -106,8 +104,15 @@ async def whole(event: E, artifacts: Artifacts | None) -> E:
         raise EventUnreadable(*place, OFFLOADED, reason) from error
 
 
+async def whole_page(page: Page, artifacts: Artifacts | None) -> Page:
+    """Return a page whose events are whole. Raises what `whole` raises."""
+    if not any(_MARK in event.raw_data for event in page.events):
+        return page  # as nearly all are
+    return page._replace(events=[await whole(event, artifacts) for event in page.events])
+
+
 async def whole_events(
-    events: AsyncIterator[Recorded], artifacts: Artifacts
+    events: AsyncIterator[Recorded], artifacts: Artifacts | None
 ) -> AsyncIterator[Recorded]:
     """Yield events with the large values that had left them."""
     async for recorded in events:

@@ -18,7 +18,7 @@ from agentjournal.artifacts import Artifacts
 from agentjournal.envelope import Recorded
 from agentjournal.errors import IntegrityError, NotCaughtUp, StreamParked, Unavailable
 from agentjournal.ids import Partition, Position, StreamId, Version
-from agentjournal.offloading import is_part, whole
+from agentjournal.offloading import whole, whole_page
 from agentjournal.postgres_pages import read_page
 from agentjournal.receipts import Receipt
 from agentjournal.settings import Settings
@@ -100,11 +100,7 @@ class PostgresViews:
                 page = await read_page(connection, stream, after, size)
             if page is None:
                 return
-            yield page._replace(
-                events=[await whole(event, self._artifacts) for event in page.events]
-                if any(is_part(event.raw_data) for event in page.events)
-                else page.events
-            )
+            yield await whole_page(page, self._artifacts)
             most = None if most is None else most - len(page.events)
             if len(page.events) < size or most == 0:
                 return

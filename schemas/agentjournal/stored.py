@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, Protocol
 
-from agentjournal.envelope import iso_time
+from agentjournal.envelope import Recorded, iso_time
 from agentjournal.errors import AppendRejected, EventUnreadable
 from agentjournal.events import Event, decode_event
 from agentjournal.ids import Milliseconds, StreamId, Version
@@ -55,17 +55,22 @@ class StoredEvent(NamedTuple):
     @property
     def event(self) -> Event:
         """The event as its model. Raises EventUnreadable."""
-        try:
-            return decode_event(self.type, self.schema_version, self.raw_data)
-        except AppendRejected as error:
-            raise EventUnreadable(
-                self.stream,
-                self.version,
-                self.type,
-                self.schema_version,
-                error.path,
-                error.reason,
-            ) from error
+        return event_of(self)
+
+
+def event_of(written: Recorded | StoredEvent) -> Event:
+    """Return an event as its model. Raises EventUnreadable, which names its place."""
+    try:
+        return decode_event(written.type, written.schema_version, written.raw_data)
+    except AppendRejected as error:
+        raise EventUnreadable(
+            written.stream,
+            written.version,
+            written.type,
+            written.schema_version,
+            error.path,
+            error.reason,
+        ) from error
 
 
 class Page(NamedTuple):

@@ -220,4 +220,9 @@ async def test_values_of_variables_are_not_in_the_log_unless_allowed(log: Log) -
 
 
 async def test_the_environment_of_this_process_can_be_recorded(log: Log) -> None:
-    await log.session("s-1").environment_changed(variables=os.environ)
+    session = log.session("s-1")
+    await session.environment_changed(variables=os.environ)
+    [changed] = [e.event async for e in session.events() if e.type == "environment.changed"]
+    assert isinstance(changed, aj.EnvironmentChanged)
+    assert changed.variables is not None
+    assert changed.variables.keys() == os.environ.keys()

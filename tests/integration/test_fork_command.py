@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
@@ -39,5 +40,12 @@ def test_a_fork_is_begun_by_its_parents_id(
     assert asyncio.run(read(settings, "f")) == ["a"]
     unnamed = CliRunner().invoke(command_line("fork"), ["fork", "s"])
     assert asyncio.run(read(settings, unnamed.output.strip())) == ["a", "b"]
+    by_stream = f"session/{settings.tenant}/s"
+    now = datetime.now(UTC).isoformat()
+    as_it_is = CliRunner().invoke(command_line("fork"), ["fork", by_stream, "--at", now])
+    assert asyncio.run(read(settings, as_it_is.output.strip())) == ["a", "b"]
+    for wrong, status in (["s", "--at", "soon"], 2), (["no-such"], 1), (["s", "--at", "0"], 1):
+        refused = CliRunner().invoke(command_line("fork"), ["fork", *wrong])
+        assert refused.exit_code == status, refused.output
     taken = CliRunner().invoke(command_line("fork"), ["fork", "s", "--as", "f"])
     assert taken.exit_code == 1

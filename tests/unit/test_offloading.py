@@ -145,7 +145,7 @@ def test_what_is_not_in_the_store_is_missed() -> None:
         back(made.data, {})
 
 
-def test_data_of_another_release_is_left_as_it_is() -> None:
+def test_small_data_is_left_byte_for_byte() -> None:
     data = b'{"a":1}'
     assert offload(data) == (data, {})
 

@@ -53,6 +53,10 @@ def test_a_record_that_is_no_letter_is_no_row() -> None:
     assert row_of(letter(0, {})) is None
     assert row_of(letter(0, {**CONFLICT, "position": b"-1"})) is None
     assert row_of(letter(0, {**CONFLICT, "position": b"9" * 30})) is None
+    assert row_of(letter(0, {**CONFLICT, "position": b"9" * 5_000})) is None
+    assert row_of(letter(0, {**CONFLICT, "partition": str(2**31).encode()})) is None
+    timeless = letter(0, CONFLICT)._replace(timestamp_ms=Milliseconds(2**62))
+    assert row_of(timeless) is None
 
 
 @given(st.binary(), st.binary(), st.dictionaries(st.sampled_from([*CONFLICT, "text"]), st.binary()))
