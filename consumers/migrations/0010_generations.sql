@@ -11,7 +11,7 @@ CREATE TABLE agentjournal_internal.live_generations (
 -- The broker's time of the last event that was read: what a checkpoint is behind by, in seconds.
 ALTER TABLE agentjournal_internal.projection_checkpoints ADD COLUMN read_until timestamptz;
 
--- Fresh reads ask these two all the time: the live generation is joined, not asked for row by row.
+-- Fresh reads ask these two all the time: no function is called for each row.
 CREATE OR REPLACE VIEW agentjournal.projection_status AS
 SELECT c.projection, c.generation, c.partition, c.next_position, c.input_position, c.batch_index,
        (SELECT count(*) FROM agentjournal_internal.parked AS p
@@ -27,10 +27,11 @@ LEFT JOIN agentjournal_internal.sequencer_checkpoints AS s USING (partition)
 WHERE c.generation = coalesce(l.generation, 1);
 
 CREATE OR REPLACE VIEW agentjournal.parked AS
-SELECT p.projection, p.generation, p.stream, p.partition, p.version, p.error
+SELECT projection, generation, stream, partition, version, error
 FROM agentjournal_internal.parked AS p
-LEFT JOIN agentjournal_internal.live_generations AS l USING (projection)
-WHERE p.generation = coalesce(l.generation, 1);
+WHERE generation = coalesce((
+    SELECT l.generation FROM agentjournal_internal.live_generations AS l
+    WHERE l.projection = p.projection), 1);
 
 CREATE VIEW agentjournal.generations AS
 SELECT p.projection, p.generation,

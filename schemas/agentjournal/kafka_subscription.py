@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncGenerator, Collection
 from typing import Any, Literal
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
@@ -22,7 +22,7 @@ async def subscribe(
     types: Collection[str] | None,
     tenants: Collection[str] | None,
     start: Literal["earliest", "latest"],
-) -> AsyncIterator[Recorded]:
+) -> AsyncGenerator[Recorded]:
     """Yield events in the order of their streams; commit each when the next is asked for.
 
     Repeats in the log are dropped. Raises IntegrityError when a stream forks or its hash chain is

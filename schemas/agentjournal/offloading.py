@@ -11,7 +11,8 @@ What is stored is the JSON that stood in the event, escape forms and all, so it 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
 from typing import Any, TypeAlias, TypeVar
 
 import orjson
@@ -112,11 +113,12 @@ async def whole_page(page: Page, artifacts: Artifacts | None) -> Page:
 
 
 async def whole_events(
-    events: AsyncIterator[Recorded], artifacts: Artifacts | None
-) -> AsyncIterator[Recorded]:
-    """Yield events with the large values that had left them."""
-    async for recorded in events:
-        yield await whole(recorded, artifacts)
+    events: AsyncGenerator[Recorded], artifacts: Artifacts | None
+) -> AsyncGenerator[Recorded]:
+    """Yield events with the large values that had left them; closing it closes `events`."""
+    async with aclosing(events):
+        async for recorded in events:
+            yield await whole(recorded, artifacts)
 
 
 def _large(value: Any, typed: frozenset[str]) -> Iterator[tuple[Path, Any, str | int]]:
