@@ -32,6 +32,7 @@ from streams.head import (
     user_after,
     user_digest,
 )
+from streams.leases import check_fence, check_lease_events, lease_after
 from streams.records import BatchPlace, build_records
 from streams.rules import Rules
 
@@ -64,7 +65,9 @@ class Outcome(NamedTuple):
 
 
 # A conflict is mended by deciding again; its letter says who lost a race, to whom it concerns.
-_DEAD_REASONS = frozenset({"rejected", "id_reused", "deleted", "mismatch", "limit", "conflict"})
+_DEAD_REASONS = frozenset(
+    {"rejected", "id_reused", "deleted", "mismatch", "limit", "conflict", "lease_lost"}
+)
 
 
 class _Refused(Exception):
@@ -127,8 +130,6 @@ def _sized(rules: Rules, value: bytes | None) -> Request:
 
 def _formed(rules: Rules, kind: str, request: Request) -> list[dict[str, Any]]:
     """Return the parsed `data` of every event, that of `start` first when there is one."""
-    if request.fence is not None:
-        raise _Refused(Refusal("rejected", "fence", f"rules {rules.number} know no fences"))
     if request.dataencoding != "json":
         reason = f"rules {rules.number} know json only"
         raise _Refused(Refusal("rejected", "dataencoding", reason))
@@ -164,7 +165,7 @@ def _folded(
         if seen.digest != digest:
             raise _Refused(Refusal("id_reused"))
         return _accepted((stream, partition), head, (), request, seen, duplicate=True)
-    _check_head(head, request, parsed)
+    _check_head(head, request, parsed, given.timestamp_ms)
     batch, bodies = _with_start(head, request, parsed)
     version = Version(head.version + len(batch))
     seen = Seen(digest, Version(version + 1 - len(events)), len(events), given.position)
@@ -176,6 +177,9 @@ def _folded(
             user = user_after(user, event.type, body)
         data_bytes += len(event.data)
         tokens += event.tokens or 0
+    lease = head.lease
+    if request.fence is not None or any(event.type.startswith("lease.") for event in events):
+        lease = lease_after(lease, request.fence, _typed(request, parsed), given.timestamp_ms)
     after = Head(  # in the order of its fields: by name takes half as long again
         version,
         last_hash,
@@ -184,28 +188,52 @@ def _folded(
         given.timestamp_ms,
         data_bytes,
         tokens,
-        head.lease_fence,
-        head.lease_until_ms,
-        head.lease_holder,
+        *lease,
         remember_append(head.appends, append_digest, seen),
     )
     return _accepted((stream, partition), after, records, request, seen, duplicate=False)
 
 
-def _check_head(head: Head, request: Request, parsed: list[dict[str, Any]]) -> None:
+def _check_head(
+    head: Head, request: Request, parsed: list[dict[str, Any]], at_ms: Milliseconds
+) -> None:
     if head.status == "deleted":
         raise _Refused(Refusal("deleted"))
     if request.start is not None and head.version:
         user = user_digest(parsed[0].get("user"))
         if user and head.user and user != head.user:
             raise _Refused(Refusal("mismatch"))
+    if (lost := check_fence(head.lease, request.fence)) is not None:
+        raise _Refused(lost)
     expected = request.expected_version
     if expected is not None and expected != head.version:
         raise _Refused(Refusal("conflict", version=head.version))
+    _check_leases(head, request, parsed, at_ms)
     for index, event in enumerate(request.events):
         if event.type == "session.started" and (head.version or index):
             reason = "the session has begun already"
             raise _Refused(Refusal("rejected", f"events[{index}].type", reason))
+
+
+def _check_leases(
+    head: Head, request: Request, parsed: list[dict[str, Any]], at_ms: Milliseconds
+) -> None:
+    if not any(event.type.startswith("lease.") for event in request.events):
+        return
+    mine = _typed(request, parsed)
+    if (wrong := check_lease_events(head.lease, request.fence, mine, at_ms)) is not None:
+        raise _Refused(wrong)
+    event_type, body = mine[0]
+    if event_type == "lease.acquired":
+        is_begun = request.start is not None and not head.version
+        if body["fence"] != head.version + 1 + is_begun:
+            raise _Refused(Refusal("conflict", version=head.version))
+
+
+def _typed(request: Request, parsed: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Return (type, data) of the caller's events; `parsed` may begin with that of the start."""
+    mine = parsed[len(parsed) - len(request.events) :]
+    return [(event.type, body) for event, body in zip(request.events, mine, strict=True)]
 
 
 def _with_start(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from agentjournal.envelope import NO_HASH
 from agentjournal.ids import Milliseconds, Position, Version
+from streams.leases import Lease
 
 WINDOW = 256  # appends of a stream that are remembered
 ENTRY_SIZE = 32
@@ -30,7 +31,7 @@ class Head(NamedTuple):
     `appends` holds the last 256 appends, oldest first, in 32 bytes each: first the digests of all
     append ids (10), which are searched, then for each its content digest (8), first version (6),
     size (2) and position (6), big-endian.
-    The lease fields are 0 and "" until the rules know leases.
+    Without a lease its fields are 0 and "".
     """
 
     version: Version = Version(0)
@@ -42,8 +43,14 @@ class Head(NamedTuple):
     tokens: int = 0  # as stated by the writers
     lease_fence: int = 0
     lease_until_ms: int = 0
+    lease_ms: int = 0  # how far each write under the fence extends it
     lease_holder: str = ""
     appends: bytes = b""
+
+    @property
+    def lease(self) -> Lease:
+        """The lease under which the stream is written."""
+        return Lease(self.lease_fence, self.lease_until_ms, self.lease_ms, self.lease_holder)
 
 
 EMPTY = Head()

@@ -13,6 +13,7 @@ from agentjournal.errors import IntegrityError
 from agentjournal.ids import Milliseconds, Partition, Position, StreamId, Version
 from agentjournal.requests import NewEvent, content_digest
 from streams.head import EMPTY, Head, Seen, id_digest, remember_append, status_after, user_after
+from streams.leases import lease_after
 from streams.partition_fold import Stored
 
 
@@ -97,6 +98,9 @@ class Rebuild:
             if not attributes.get("start"):
                 mine.append(NewEvent("", event_type, data, attributes["schemaversion"]))
         last = self._batch[-1][0]
+        at_ms = _milliseconds(last["recordedat"])
+        fence = None if (written := last.get("fence")) is None else int(written)
+        lease = lease_after(head.lease, fence, self._lease_events(), at_ms)
         version, position = Version(int(last["version"])), Position(int(last["inputposition"]))
         first = Version(version + 1 - len(mine))
         seen = Seen(content_digest(mine), first, len(mine), position)
@@ -105,12 +109,23 @@ class Rebuild:
             hash=self._hash,
             status=status,
             user=user,
-            last_activity_ms=_milliseconds(last["recordedat"]),
+            last_activity_ms=at_ms,
             data_bytes=data_bytes,
             tokens=tokens,
+            lease_fence=lease.fence,
+            lease_until_ms=lease.until_ms,
+            lease_ms=lease.length_ms,
+            lease_holder=lease.holder,
             appends=remember_append(head.appends, id_digest(last["appendid"]), seen),
         )
         return after, position
+
+    def _lease_events(self) -> list[tuple[str, dict[str, Any]]]:
+        return [
+            (attributes["type"], decode(data))
+            for attributes, data in self._batch
+            if attributes["type"].startswith("lease.")
+        ]
 
 
 @lru_cache(maxsize=1_024)

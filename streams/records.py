@@ -76,6 +76,8 @@ def _after_index(place: BatchPlace, request: Request, size: int) -> bytes:
         written += b',"agent":%b' % _json(request.agent)
     if request.worker is not None:
         written += b',"worker":%b' % _json(request.worker)
+    if request.fence is not None:
+        written += b',"fence":"%d"' % request.fence
     return written
 
 

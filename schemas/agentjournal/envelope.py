@@ -58,6 +58,7 @@ class Recorded(NamedTuple):
     tokens: int | None = None
     agent: str | None = None
     worker: str | None = None
+    fence: int | None = None  # version of the event that took the lease it was written under
     correlation_id: str | None = None
     causation_id: str | None = None
     traceparent: str | None = None
@@ -132,6 +133,7 @@ def parse_record(
             tokens=get("tokens"),
             agent=get("agent"),
             worker=get("worker"),
+            fence=None if (fence := get("fence")) is None else int(fence),
             correlation_id=get("correlationid"),
             causation_id=get("causationid"),
             traceparent=get("traceparent"),

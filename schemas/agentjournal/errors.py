@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -133,6 +134,17 @@ class SessionMismatch(AgentJournalError):
     def __init__(self, stream: str) -> None:
         super().__init__(f"{stream} belongs to another user")
         self.stream = stream
+
+
+class LeaseHeld(AgentJournalError):
+    """Another worker holds the stream: leave it alone, or try again once its lease has passed.
+
+    `until` is a time with a zone, by the broker's clock; the holder may go on and extend it.
+    """
+
+    def __init__(self, stream: str, holder: str, until: str) -> None:
+        super().__init__(f"{stream} is held by worker {holder!r} until {until}")
+        self.stream, self.holder, self.until = stream, holder, datetime.fromisoformat(until)
 
 
 class LeaseLost(AgentJournalError):

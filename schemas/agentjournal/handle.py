@@ -44,6 +44,7 @@ class Writer:
     source: str
     agent: str | None
     worker: str | None
+    fence: int | None = None  # of the lease that it writes under
 
 
 class PendingAppend:
@@ -164,6 +165,7 @@ class Handle:
             ),
             source=self._writer.source,
             expected_version=expected_version,
+            fence=self._writer.fence,
             reply_to=self._servers.appender.reply_to,
             agent=self._writer.agent,
             worker=self._writer.worker,

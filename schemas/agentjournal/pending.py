@@ -9,6 +9,7 @@ from agentjournal.errors import (
     AgentJournalError,
     AppendIdReused,
     AppendRejected,
+    LeaseHeld,
     LeaseLost,
     LimitExceeded,
     SessionMismatch,
@@ -101,6 +102,8 @@ def _error(pending: Pending, refusal: Refusal) -> AgentJournalError:
             return AppendIdReused(pending.request.append_id, pending.stream)
         case "limit":
             return LimitExceeded(pending.stream, refusal.text)
+        case "lease_held":
+            return LeaseHeld(pending.stream, refusal.path, refusal.text)
         case "deleted" | "mismatch" | "lease_lost":
             return _ERRORS[refusal.reason](pending.stream)
 

@@ -27,12 +27,23 @@ class Receipt(NamedTuple):
 
 
 RefusalReason = Literal[
-    "conflict", "lease_lost", "limit", "rejected", "id_reused", "deleted", "mismatch"
+    "conflict",
+    "lease_held",
+    "lease_lost",
+    "limit",
+    "rejected",
+    "id_reused",
+    "deleted",
+    "mismatch",
 ]
 
 
 class Refusal(NamedTuple):
-    """Why a batch is not in the log; `path` and `text` for "rejected", `version` for "conflict"."""
+    """Why a batch is not in the log.
+
+    `path` and `text` say it for "rejected", `version` is the actual one for "conflict". For
+    "lease_held" they are the holder, the time until which it holds, and its fence.
+    """
 
     reason: RefusalReason
     path: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from agentjournal import Event
+from agentjournal import Event, LeaseReleased, LeaseRenewed
 from agentjournal.ids import Position, StreamId
 from projections.folding import Place, ProjectionFold
 from projections.projection import Projection
@@ -26,7 +26,8 @@ def whole_rows(
     """Return the rows of all tables after these events, a second apart, without what is null."""
     writer = Stream(stream)
     for each in events:
-        writer.accept(request(typed(each)))
+        fence = each.fence if isinstance(each, LeaseRenewed | LeaseReleased) else None
+        writer.accept(request(typed(each), fence=fence))
     recorded = [r._replace(position=Position(place)) for place, r in enumerate(writer.recorded)]
     fold = ProjectionFold(projection)
     fold.places[writer.partition] = Place(Position(0), (-1, -1), "")

@@ -169,10 +169,7 @@ def test_only_sessions_take_messages(kind: str) -> None:
     )
 
 
-def test_fences_and_other_encodings_wait_for_later_rules() -> None:
-    assert dead(Stream(), request(said("a"), fence=0)) == rejected(
-        "fence", "rules 1 know no fences"
-    )
+def test_other_encodings_wait_for_later_rules() -> None:
     assert dead(Stream(), request(said("a"), dataencoding="json+aes256gcm")) == rejected(
         "dataencoding", "rules 1 know json only"
     )

@@ -136,7 +136,6 @@ def test_a_lease_is_a_row_until_it_is_released() -> None:
         LeaseRenewed(fence=1),
         LeaseRenewed(fence=1),
         LeaseReleased(fence=1),
-        LeaseReleased(fence=1),
     )
     assert row == {
         "fence": 1,

@@ -11,6 +11,7 @@ from agentjournal.errors import (
     AgentJournalError,
     AppendIdReused,
     AppendRejected,
+    LeaseHeld,
     LeaseLost,
     LimitExceeded,
     SessionMismatch,
@@ -101,6 +102,10 @@ REFUSALS: dict[RefusalReason, tuple[Refusal, AgentJournalError]] = {
     "limit": (Refusal("limit", text="events"), LimitExceeded(STREAM, "events")),
     "deleted": (Refusal("deleted"), StreamDeleted(STREAM)),
     "mismatch": (Refusal("mismatch"), SessionMismatch(STREAM)),
+    "lease_held": (
+        Refusal("lease_held", "w-1", "2026-01-31T12:01:00.000Z", Version(3)),
+        LeaseHeld(STREAM, "w-1", "2026-01-31T12:01:00.000Z"),
+    ),
     "lease_lost": (Refusal("lease_lost"), LeaseLost(STREAM)),
 }
 

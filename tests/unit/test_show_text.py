@@ -238,7 +238,7 @@ def test_costs_of_different_currencies_are_not_added() -> None:
 def test_other_events_are_one_line_and_leases_are_left_out() -> None:
     transcript = told(
         [started(), event("note.set", key="order", value={"id": 7})],
-        event("lease.acquired", holder="w-1", fence=1, lease_s=60),
+        event("lease.acquired", holder="w-1", fence=3, lease_s=60),
         event("custom.seen", page="\x1b[2J" + "x" * 500),
         event("session.ended", reason="done"),
     )
