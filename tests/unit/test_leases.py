@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentjournal.ids import Milliseconds, Position
+from agentjournal.ids import Milliseconds, Position, Version
 from agentjournal.receipts import Refusal
 from agentjournal.requests import NewEvent, Request
 from streams.head import EMPTY
@@ -23,7 +23,7 @@ def acquired(fence: int, holder: str = "w-1", lease_s: float = LENGTH_S) -> NewE
 def taken() -> Stream:
     """Return a stream that worker w-1 took at version 2, at second 0, for 10 s."""
     stream = Stream()
-    stream.accept(request(acquired(2), start=started("u-1"), expected_version=0), BEGAN_MS)
+    stream.accept(request(acquired(2), start=started("u-1"), expected_version=Version(0)), BEGAN_MS)
     return stream
 
 
@@ -41,7 +41,7 @@ def test_a_lease_lasts_from_the_brokers_time_and_its_fence_is_its_version() -> N
 
 def test_nobody_else_takes_a_lease_before_it_has_passed() -> None:
     stream = taken()
-    held = Refusal("lease_held", "w-1", "2026-01-31T12:00:10.000Z", 2)
+    held = Refusal("lease_held", "w-1", "2026-01-31T12:00:10.000Z", Version(2))
     asked = request(acquired(3, "w-2"))
     assert stream.ask(asked, after(LENGTH_S) - 1).answer.outcome == held  # type: ignore[union-attr]
     stream.accept(asked, after(LENGTH_S))
@@ -93,9 +93,11 @@ def test_who_takes_a_lease_says_the_version_it_gets_or_has_lost_a_race() -> None
     stream = taken()
     stream.accept(request(event("lease.released", fence=2), fence=2), after(1))
     for fence in (1, 3, 5):
-        assert stream.refuse(request(acquired(fence))) == Refusal("conflict", version=3)
+        assert stream.refuse(request(acquired(fence))) == Refusal("conflict", version=Version(3))
     fresh = Stream()
-    assert fresh.refuse(request(acquired(1), start=started())) == Refusal("conflict", version=0)
+    assert fresh.refuse(request(acquired(1), start=started())) == Refusal(
+        "conflict", version=Version(0)
+    )
     fresh.accept(request(acquired(1)))
 
 
