@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from agentjournal.events.wire import wire_form
 from agentjournal.ids import parse_stream
-from agentjournal.state import Compaction, Message, ToolCall
+from agentjournal.state import Compaction, Message
+from agentjournal.tool_calls import ToolCall
 from commands.differences import Changes, Differences
 from commands.harmless import one_line
 from commands.lines import Line, line

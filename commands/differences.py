@@ -6,7 +6,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from agentjournal.state import Compaction, Message, SessionState, ToolCall
+from agentjournal.state import Compaction, Message, SessionState
+from agentjournal.tool_calls import ToolCall
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)

@@ -7,7 +7,7 @@ from typing import Any
 from agentjournal.events import ModelCalled, TurnEnded, TurnStarted
 from agentjournal.events.wire import wire_form
 from agentjournal.ids import parse_stream
-from agentjournal.state import ToolCall
+from agentjournal.tool_calls import ToolCall
 from commands.previews import written_output
 from commands.transcript import CallTimes, Happened, Said, Transcript
 

@@ -12,7 +12,7 @@ from agentjournal.codec_form import has_long_digits
 from agentjournal.events import ModelCalled, TurnEnded, TurnStarted
 from agentjournal.events.wire import wire_form
 from agentjournal.ids import parse_stream
-from agentjournal.state import ToolCall
+from agentjournal.tool_calls import ToolCall
 from commands.cutting import cut, missing_line
 from commands.harmless import one_line
 from commands.lines import Line, block, line

@@ -135,8 +135,9 @@ if TYPE_CHECKING:
     from agentjournal.receipts import Receipt
     from agentjournal.session import Session
     from agentjournal.settings import Settings
-    from agentjournal.state import Message, SessionState, ToolCall
+    from agentjournal.state import Message, SessionState
     from agentjournal.summary import Summary
+    from agentjournal.tool_calls import ToolCall
     from agentjournal.windows.window import Window
 
 __all__ = [
@@ -309,7 +310,7 @@ _MODULES = {
     "Settings": "settings",
     "Message": "state",
     "SessionState": "state",
-    "ToolCall": "state",
+    "ToolCall": "tool_calls",
     "Summary": "summary",
     "Window": "windows.window",
 }

@@ -14,8 +14,9 @@ from agentjournal.errors import IntegrityError, SessionMismatch
 from agentjournal.events import Parent, SessionStarted
 from agentjournal.events.decode import rejection
 from agentjournal.ids import StreamId, Version, parse_stream, stream_id
-from agentjournal.state import Compaction, Message, SessionState, ToolCall
+from agentjournal.state import Compaction, Message, SessionState
 from agentjournal.stored import Foldable
+from agentjournal.tool_calls import ToolCall
 
 MOST_FORKS = 50  # one of another; what is deeper could as well come from itself
 

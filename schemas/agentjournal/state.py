@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
-from agentjournal.codec import decode
 from agentjournal.envelope import NO_HASH
 from agentjournal.events import (
+    ApprovalDenied,
+    ApprovalExpired,
+    ApprovalGranted,
+    ApprovalRequested,
     ConversationCompacted,
     ConversationRewound,
     Event,
+    HandoffAccepted,
+    HandoffCompleted,
+    HandoffFailed,
+    HandoffRequested,
+    InputProvided,
+    InputRequested,
+    LeaseAcquired,
+    LeaseReleased,
     MessageAdded,
     MessageRetracted,
+    Parent,
     SessionDeleted,
     SessionEnded,
     SessionExpired,
@@ -25,17 +37,33 @@ from agentjournal.events import (
     ToolCallPart,
     ToolCompleted,
     ToolFailed,
-    ToolFailure,
     ToolSettled,
     ToolStarted,
     TurnEnded,
     TurnStarted,
 )
+from agentjournal.execution_state import (
+    Approval,
+    Handoff,
+    Question,
+    SessionLease,
+    Turn,
+    approval_answered,
+    approval_requested,
+    handoff_accepted,
+    handoff_ended,
+    handoff_requested,
+    input_provided,
+    input_requested,
+    lease_acquired,
+    lease_released,
+    turn_ended,
+    turn_started,
+)
 from agentjournal.ids import StreamId, Version
 from agentjournal.stored import Foldable
 from agentjournal.summary import Summary
-
-CallOutcome: TypeAlias = Literal["open", "completed", "failed"]
+from agentjournal.tool_calls import ToolCall, begin_call, end_call, settle_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,35 +93,6 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A tool call, from the model's request or a worker's start to its outcome."""
-
-    call_id: str
-    tool: str
-    arguments_text: str  # the model's argument string, byte for byte
-    version: Version  # of the event that first named it
-    outcome: CallOutcome = "open"
-    attempt: int = 0  # 0: asked for, not started
-    effect: str | None = None
-    idempotency_key: str | None = None
-    output: str | Sequence[Any] | None = None  # text, or parts
-    result: Any = None
-    error: ToolFailure | None = None
-    started_version: Version | None = None
-    ended_version: Version | None = None
-
-    @property
-    def is_inherited(self) -> bool:
-        """Whether all that is known of it is from before a fork: it is the parent's to finish."""
-        return self.version <= 0 and (self.started_version or 0) <= 0
-
-    @property
-    def arguments(self) -> Any:
-        """The parsed arguments. Raises ValueError when the model wrote no JSON."""
-        return decode(self.arguments_text.encode())
-
-
-@dataclass(frozen=True, slots=True)
 class Compaction:
     """A stretch of the conversation that is shown as a summary; the log keeps all of it."""
 
@@ -119,6 +118,15 @@ class SessionState:
     calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     compactions: list[Compaction] = field(default_factory=list[Compaction])
     turn_id: str | None = None  # of the turn that is open
+    parent: Parent | None = None
+    turn: Turn | None = None  # the last one, open or ended
+    seen: set[int] = field(default_factory=set[int])  # versions of messages that turns began with
+    lease: SessionLease | None = None
+    approvals: dict[str, Approval] = field(default_factory=dict[str, Approval])
+    questions: dict[str, Question] = field(default_factory=dict[str, Question])
+    handoffs: dict[str, Handoff] = field(default_factory=dict[str, Handoff])
+    answered_version: int = 0  # of the last answer to what the session waited for
+    last: Foldable | None = field(default=None, compare=False, repr=False)
     summary: Summary = field(default_factory=Summary, compare=False)  # what it was folded from
 
     @property
@@ -134,7 +142,21 @@ class SessionState:
         if fold is not None:  # else it is a type that is no part of the conversation
             fold(self, event, recorded)
         self.summary.count(recorded, event)
-        self.version, self.hash = recorded.version, recorded.hash
+        self.version, self.hash, self.last = recorded.version, recorded.hash, recorded
+
+    def copied(self) -> SessionState:
+        """Return a state that goes on without this one."""
+        return replace(
+            self,
+            messages=list(self.messages),
+            calls=dict(self.calls),
+            compactions=list(self.compactions),
+            seen=set(self.seen),
+            approvals=dict(self.approvals),
+            questions=dict(self.questions),
+            handoffs=dict(self.handoffs),
+            summary=self.summary.copied(),
+        )
 
     def with_compaction(self, event: ConversationCompacted) -> SessionState:
         """Return the state that this one comes to when the event is the next."""
@@ -154,16 +176,9 @@ def _compact(state: SessionState, event: ConversationCompacted, recorded: Foldab
     state.compactions.append(_compaction(event, recorded.version))
 
 
-def _begin_turn(state: SessionState, event: TurnStarted, _: Foldable) -> None:
-    state.turn_id = event.turn_id
-
-
-def _end_turn(state: SessionState, event: TurnEnded, _: Foldable) -> None:
-    state.turn_id = None if state.turn_id == event.turn_id else state.turn_id
-
-
 def _start(state: SessionState, event: SessionStarted, _: Foldable) -> None:
     state.user, state.agent, state.title = event.user, event.agent, event.title
+    state.parent = event.parent
 
 
 def _update(state: SessionState, event: SessionUpdated, _: Foldable) -> None:
@@ -177,6 +192,10 @@ def _rewind(state: SessionState, event: ConversationRewound, _: Foldable) -> Non
         for message in state.messages
     ]
     state.compactions = [c for c in state.compactions if c.last_version <= to_version]
+    # What was said after the last answer that is left is to be answered again.
+    left = [message for message in state.messages if message.status != "rewound"]
+    answers = (message.version for message in reversed(left) if message.role == "assistant")
+    state.seen = {version for version in state.seen if version < next(answers, Version(0))}
 
 
 def _message(state: SessionState, event: MessageAdded, recorded: Foldable) -> None:
@@ -200,66 +219,6 @@ def _message(state: SessionState, event: MessageAdded, recorded: Foldable) -> No
             )
 
 
-def _begin_call(state: SessionState, event: ToolStarted, recorded: Foldable) -> None:
-    held = state.calls.get(event.call_id)
-    if held is None or event.attempt > held.attempt:
-        state.calls[event.call_id] = ToolCall(
-            event.call_id,
-            event.tool,
-            event.arguments_text,
-            recorded.version if held is None else held.version,
-            "open",
-            event.attempt,
-            event.effect,
-            event.idempotency_key,
-            started_version=recorded.version,
-        )
-
-
-def _end_call(state: SessionState, event: ToolCompleted | ToolFailed, recorded: Foldable) -> None:
-    held = state.calls.get(event.call_id)
-    if held is None or event.attempt >= held.attempt:
-        _settle(state, held, event.attempt, event, recorded.version)
-
-
-def _settle_call(state: SessionState, event: ToolSettled, recorded: Foldable) -> None:
-    held = state.calls.get(event.call_id)
-    attempt = 0 if held is None else held.attempt
-    _settle(state, held, attempt, event, recorded.version)
-
-
-def _settle(
-    state: SessionState,
-    held: ToolCall | None,
-    attempt: int,
-    event: ToolCompleted | ToolFailed | ToolSettled,
-    version: Version,
-) -> None:
-    """The first outcome of an attempt counts; a later one changes nothing."""
-    if held is None:
-        held = ToolCall(event.call_id, "", "", version)
-    elif held.outcome != "open" and held.attempt == attempt:
-        return
-    outcome: CallOutcome = "completed" if isinstance(event, ToolCompleted) else "failed"
-    if isinstance(event, ToolSettled):
-        outcome = event.outcome
-    state.calls[held.call_id] = ToolCall(
-        held.call_id,
-        held.tool,
-        held.arguments_text,
-        held.version,
-        outcome,
-        attempt,
-        held.effect,
-        held.idempotency_key,
-        event.output,
-        event.result if isinstance(event, ToolCompleted) else None,
-        None if isinstance(event, ToolCompleted) else event.error,
-        held.started_version,
-        version,
-    )
-
-
 def _compaction(event: ConversationCompacted, version: Version) -> Compaction:
     carried = [(each.kind, each.value) for each in event.carried]
     return Compaction(event.first_version, event.last_version, event.summary, carried, version)
@@ -279,12 +238,24 @@ _FOLDS: Mapping[type[Event], _Fold] = {
     MessageRetracted: _retract,
     ConversationRewound: _rewind,
     ConversationCompacted: _compact,
-    ToolStarted: _begin_call,
-    ToolCompleted: _end_call,
-    ToolFailed: _end_call,
-    ToolSettled: _settle_call,
-    TurnStarted: _begin_turn,
-    TurnEnded: _end_turn,
+    ToolStarted: begin_call,
+    ToolCompleted: end_call,
+    ToolFailed: end_call,
+    ToolSettled: settle_call,
+    TurnStarted: turn_started,
+    TurnEnded: turn_ended,
+    LeaseAcquired: lease_acquired,
+    LeaseReleased: lease_released,
+    ApprovalRequested: approval_requested,
+    ApprovalGranted: approval_answered,
+    ApprovalDenied: approval_answered,
+    ApprovalExpired: approval_answered,
+    InputRequested: input_requested,
+    InputProvided: input_provided,
+    HandoffRequested: handoff_requested,
+    HandoffAccepted: handoff_accepted,
+    HandoffCompleted: handoff_ended,
+    HandoffFailed: handoff_ended,
     SessionStarted: _start,
     SessionUpdated: _update,
     SessionEnded: _status("ended"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import orjson
 
@@ -28,6 +28,10 @@ class Summary:
     lag: int | None = None
     """Events of the session in the log that the read models did not have; None: not known."""
     waited_s: float = 0.0  # for the read models
+
+    def copied(self) -> Summary:
+        """Return a summary that goes on without this one."""
+        return replace(self, events=dict(self.events), skipped=dict(self.skipped))
 
     def count(self, recorded: Foldable, event: Event) -> None:
         """Take an event, and what it was read as."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentjournal.events import ReasoningPart, RefusalPart, TextPart, ToolCallPart
-from agentjournal.state import Compaction, Message, SessionState, ToolCall
+from agentjournal.state import Compaction, Message, SessionState
+from agentjournal.tool_calls import ToolCall
 from agentjournal.windows.tool_output import MAX_CHARACTERS, cut_output
 
 NO_RESULT = "[no result is recorded for this call: whether it took effect is not known]"
