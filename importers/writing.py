@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from agentjournal.appender import Appender
 from agentjournal.errors import (
     AppendIdReused,
     AppendOutcomeUnknown,
@@ -27,9 +26,11 @@ from agentjournal.ids import Partition, StreamId, stream_id
 from agentjournal.kafka_ends import KafkaEnds
 from agentjournal.outgoing import batch_id
 from agentjournal.partitions import PARTITIONS, partition_of
-from agentjournal.postgres_views import EVENTS, PostgresViews
+from agentjournal.ports import EVENTS
+from agentjournal.postgres_views import PostgresViews
 from agentjournal.receipts import Receipt
 from agentjournal.requests import NewEvent, Request
+from agentjournal.servers import appender_of
 from agentjournal.settings import Settings
 from importers.imported import ImportedEvent, ImportedSession
 from importers.planning import Differs, Held, batches, remaining
@@ -61,7 +62,7 @@ class SessionWriter:
     def __init__(self, settings: Settings) -> None:
         self._tenant = settings.tenant
         self._source = f"/{quote(settings.tenant, safe='')}/{AGENT}"
-        self._appender = Appender(settings)
+        self._appender = appender_of(settings)
         self._views = PostgresViews(settings)
         self._ends = KafkaEnds(settings)
         self._last: dict[Partition, Receipt] = {}

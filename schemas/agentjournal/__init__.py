@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentjournal import events
+    from agentjournal.cached_results import CachedResult
     from agentjournal.digests import arguments_digest
     from agentjournal.envelope import Recorded
     from agentjournal.errors import (
@@ -130,8 +131,7 @@ if TYPE_CHECKING:
     )
     from agentjournal.handle import PendingAppend
     from agentjournal.log import Connecting, Log, connect
-    from agentjournal.postgres_results import CachedResult
-    from agentjournal.postgres_views import SessionInfo
+    from agentjournal.ports import SessionInfo
     from agentjournal.receipts import Receipt
     from agentjournal.session import Session
     from agentjournal.settings import Settings
@@ -302,8 +302,8 @@ _MODULES = {
     "Connecting": "log",
     "Log": "log",
     "connect": "log",
-    "CachedResult": "postgres_results",
-    "SessionInfo": "postgres_views",
+    "CachedResult": "cached_results",
+    "SessionInfo": "ports",
     "Receipt": "receipts",
     "PendingAppend": "handle",
     "Session": "session",

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from agentjournal.errors import AppendOutcomeUnknown, Unavailable
 from agentjournal.ids import StreamId
-from agentjournal.kafka_outbox import KafkaOutbox
 from agentjournal.partitions import partition_of
 from agentjournal.pending import Pending
+from agentjournal.ports import Inbox, Outbox
 from agentjournal.receipts import Answer, Receipt
-from agentjournal.redis_inbox import RedisInbox
 from agentjournal.requests import Request
-from agentjournal.settings import Settings
 
 _TICK_S = 0.25
 # Far below the 256 appends that the sequencer remembers of a stream: a repeat is always known.
@@ -27,10 +24,12 @@ MOST_UNSETTLED = 64
 class Appender:
     """Sends appends and settles them by the answers that come back."""
 
-    def __init__(self, settings: Settings) -> None:
-        channel = f"{settings.topic_prefix}receipts.{secrets.token_hex(8)}"
-        self._outbox = KafkaOutbox(settings)
-        self._inbox = RedisInbox(settings, channel, self._deliver)
+    def __init__(
+        self, outbox: Outbox, inbox_to: Callable[[Callable[[list[Answer]], None]], Inbox]
+    ) -> None:
+        """`inbox_to` makes the inbox, given what it is to call with the answers that arrive."""
+        self._outbox = outbox
+        self._inbox = inbox_to(self._deliver)
         self._of_stream: defaultdict[StreamId, list[Pending]] = defaultdict(list)
         self._ticker: asyncio.Task[None] | None = None
         self._closing: asyncio.Future[None] | None = None  # done once the log is closed

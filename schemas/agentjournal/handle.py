@@ -6,21 +6,20 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from agentjournal.appender import Appender
 from agentjournal.artifacts import Artifacts
 from agentjournal.envelope import Recorded
 from agentjournal.errors import AppendRejected, VersionConflict
 from agentjournal.events import Event, SessionStarted
 from agentjournal.ids import StreamId, parse_stream
-from agentjournal.kafka_ends import KafkaEnds
 from agentjournal.outgoing import Redact, checked_id, outgoing
 from agentjournal.partitions import partition_of
 from agentjournal.pending import Pending
-from agentjournal.postgres_views import EVENTS, PostgresViews
+from agentjournal.ports import EVENTS, Appends, Ends, Notes, Results, Subscribe, Views
 from agentjournal.receipts import Receipt
-from agentjournal.redis_notes import RedisNotes
 from agentjournal.requests import MAX_REQUEST_BYTES, NewEvent, Request
+from agentjournal.working_memory import NoteStore, now
 
 _FOLLOW_S = 0.1
 
@@ -29,12 +28,16 @@ _FOLLOW_S = 0.1
 class Servers:
     """What a handle talks to."""
 
-    appender: Appender
-    views: PostgresViews
-    ends: KafkaEnds
+    appender: Appends
+    views: Views
+    ends: Ends
     redact: Redact | None
-    notes: RedisNotes
+    notes: Notes
     artifacts: Artifacts | None
+    stored_notes: NoteStore
+    results: Results
+    subscribe: Subscribe
+    now: Callable[[], datetime] = now  # the clock that a reader goes by
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class PendingAppend:
     """An append that Kafka has, and that is not decided yet."""
 
     def __init__(
-        self, appender: Appender, pending: Pending, note: Callable[[Receipt], Receipt]
+        self, appender: Appends, pending: Pending, note: Callable[[Receipt], Receipt]
     ) -> None:
         self._appender, self._pending, self._note = appender, pending, note
 

@@ -9,20 +9,16 @@ from urllib.parse import quote
 
 from pydantic import ValidationError
 
-from agentjournal.appender import Appender
-from agentjournal.artifacts import artifacts_of
 from agentjournal.envelope import Recorded
 from agentjournal.events import SessionStarted
 from agentjournal.events.decode import rejection
 from agentjournal.handle import Servers, Writer
 from agentjournal.ids import stream_id
-from agentjournal.kafka_ends import KafkaEnds
-from agentjournal.kafka_subscription import subscribe
 from agentjournal.offloading import whole_events
 from agentjournal.outgoing import Redact, checked_id
-from agentjournal.postgres_views import PostgresViews, SessionInfo
+from agentjournal.ports import SessionInfo
 from agentjournal.receipts import Receipt
-from agentjournal.redis_notes import RedisNotes
+from agentjournal.servers import servers_of
 from agentjournal.session import Session
 from agentjournal.settings import Settings, find_settings
 
@@ -33,17 +29,12 @@ DEFAULT_AGENT = "agent"
 class Log:
     """A connected log. Close it, or use `async with agentjournal.connect() as log`."""
 
-    def __init__(self, settings: Settings, redact: Redact | None = None) -> None:
+    def __init__(
+        self, settings: Settings, redact: Redact | None = None, *, servers: Servers | None = None
+    ) -> None:
+        """`servers` are those to use in place of the ones that the settings name."""
         self.settings = settings
-        artifacts = artifacts_of(settings)
-        self._servers = Servers(
-            Appender(settings),
-            PostgresViews(settings, artifacts),
-            KafkaEnds(settings),
-            redact,
-            RedisNotes(settings),
-            artifacts,
-        )
+        self._servers = servers or servers_of(settings, redact)
 
     def session(
         self,
@@ -110,7 +101,8 @@ class Log:
         Members of a `group` share the partitions; an event counts as handled when the next one is
         asked for. Raises IntegrityError when the log forks.
         """
-        events = subscribe(self.settings, group=group, types=types, tenants=tenants, start=start)
+        subscribe = self._servers.subscribe
+        events = subscribe(group=group, types=types, tenants=tenants, start=start)
         return whole_events(events, self._servers.artifacts)
 
     async def caught_up(self, receipt: Receipt, *, timeout_s: float = 5.0) -> None:

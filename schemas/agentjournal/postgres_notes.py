@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from agentjournal.errors import StreamParked, Unavailable
 from agentjournal.ids import Partition, Position, StreamId, Version, parse_stream
+from agentjournal.ports import READ_FOR_NOTES
 from agentjournal.postgres_views import PostgresViews
 from agentjournal.sql_statements import read_statements
 from agentjournal.stored import written_time
+from agentjournal.waiting import wait_until
 from agentjournal.working_memory import Needed, Note, StoredNotes
 
 _SQL = read_statements("agentjournal", "notes.sql")
-_READ = ("events", "memory")  # the projections that notes are read from
 
 
 class PostgresNotes:
@@ -23,7 +22,7 @@ class PostgresNotes:
 
     async def wait_until(self, needed: Needed, timeout_s: float) -> None:
         """Return once the read models show what is needed. Raises NotCaughtUp, StreamParked."""
-        await wait_until(self._views, needed, _READ, timeout_s)
+        await wait_until(self._views, needed, READ_FOR_NOTES, timeout_s)
 
     async def read(self, stream: StreamId, partition: Partition) -> StoredNotes:
         """Return the notes as they stand now. Raises StreamParked, Unavailable."""
@@ -48,14 +47,3 @@ class PostgresNotes:
             next_position=None if place is None else Position(place),
             through=Version(rows[0]["through"]),
         )
-
-
-async def wait_until(
-    views: PostgresViews, needed: Needed, projections: Sequence[str], timeout_s: float
-) -> None:
-    """Return once projections show what is needed. Raises NotCaughtUp, StreamParked."""
-    if needed.receipt is not None:
-        await views.wait_for_input(needed.receipt, timeout_s, projections=projections)
-    else:
-        place = needed.partition, needed.next_position
-        await views.wait_for_output(*place, timeout_s, projections=projections)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, LiteralString
 
 from psycopg import AsyncConnection, Error
@@ -19,6 +17,7 @@ from agentjournal.envelope import Recorded
 from agentjournal.errors import IntegrityError, NotCaughtUp, StreamParked, Unavailable
 from agentjournal.ids import Partition, Position, StreamId, Version
 from agentjournal.offloading import whole, whole_page
+from agentjournal.ports import EVENTS, SessionInfo
 from agentjournal.postgres_pages import read_page
 from agentjournal.receipts import Receipt
 from agentjournal.settings import Settings
@@ -26,32 +25,10 @@ from agentjournal.sql_statements import read_statements
 from agentjournal.stored import Page, written_time
 
 _SQL = read_statements("agentjournal", "views.sql")
-# What events are read from. Who reads no more than that waits for nothing else: another read model
-# may be new in this release, or being rebuilt.
-EVENTS = ("events",)
 _PAGE = 5_000
 _FIRST_PAUSE_S, _MOST_PAUSE_S = 0.004, 0.1
 _LEAST_S = 0.5  # a connection that is there may take to be had
 _PATIENCE_S = 5.0  # how long a connection may be waited for where the caller says nothing
-
-
-@dataclass(frozen=True, slots=True)
-class SessionInfo:
-    """A row of the view `sessions`."""
-
-    tenant: str
-    session_id: str
-    user_id: str | None
-    agent: str | None
-    title: str | None
-    status: str
-    started_at: datetime | None
-    last_activity_at: datetime
-    version: int
-    messages: int
-    input_tokens: int
-    output_tokens: int
-    open_calls: int
 
 
 class PostgresViews:

@@ -7,16 +7,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from agentjournal.cached_results import CachedResult, result_at
 from agentjournal.digests import arguments_digest
 from agentjournal.events import NoteDeleted, NoteSet
 from agentjournal.events.decode import rejection
 from agentjournal.handle import Handle
 from agentjournal.ids import Position
 from agentjournal.partitions import partition_of
-from agentjournal.postgres_notes import PostgresNotes, wait_until
-from agentjournal.postgres_results import READ_FOR_RESULTS, CachedResult, latest_result
+from agentjournal.ports import READ_FOR_RESULTS
 from agentjournal.receipts import Receipt
-from agentjournal.working_memory import Needed, live_values, now, read_notes
+from agentjournal.waiting import wait_until
+from agentjournal.working_memory import Needed, live_values, read_notes
 
 
 class SessionMemory(Handle):
@@ -33,9 +34,10 @@ class SessionMemory(Handle):
         Unavailable.
         """
         servers, needed = self._servers, await self._needed(timeout_s)
-        store = PostgresNotes(servers.views)
-        found = await read_notes(servers.notes, store, self.stream, needed, timeout_s)
-        return live_values(found, now())
+        found = await read_notes(
+            servers.notes, servers.stored_notes, self.stream, needed, timeout_s
+        )
+        return live_values(found, servers.now())
 
     async def set_note(
         self, key: str, value: Any, *, ttl_s: float | None = None, timeout_s: float = 30.0
@@ -78,10 +80,11 @@ class SessionMemory(Handle):
         if not max_age_s >= 0:
             raise ValueError(f"max_age_s={max_age_s} is not a time of at least 0 s")
         call = tool, arguments_digest(tool, arguments)
-        views, needed = self._servers.views, await self._needed(timeout_s)
-        await wait_until(views, needed, READ_FOR_RESULTS, timeout_s)
+        servers, needed = self._servers, await self._needed(timeout_s)
+        await wait_until(servers.views, needed, READ_FOR_RESULTS, timeout_s)
         only = self.id if reads_environment else None
-        return await latest_result(views, self.tenant, call, max_age_s, only)
+        found = await servers.results.latest(self.tenant, call, max_age_s, only)
+        return None if found is None else await result_at(servers.views, self.tenant, *found)
 
     async def _needed(self, timeout_s: float) -> Needed:
         """Return what a fresh read must show."""

@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from functools import partial
+from datetime import datetime, timedelta
 from typing import NoReturn
 
 import pytest
@@ -116,11 +115,9 @@ async def test_a_note_is_gone_when_its_time_has_passed(
         assert set(await session.notes()) == {"short", "for ever"}
         (recorded,) = [e async for e in session.events() if e.version == receipt.last_version]
         until = datetime.fromisoformat(recorded.recorded_at) + timedelta(seconds=60)
-        monkeypatch.setattr(
-            "agentjournal.session_memory.now",
-            partial(datetime.fromtimestamp, until.timestamp(), UTC),
-        )
-        assert set(await session.notes()) == {"for ever"}
+        later = replace(inside(log), now=lambda: until)
+        monkeypatch.setattr(log, "_servers", later)
+        assert set(await log.session("s").notes()) == {"for ever"}
 
 
 async def test_of_two_writers_both_notes_show_and_the_last_of_one_key(journal: Settings) -> None:

@@ -1,0 +1,43 @@
+"""The servers that settings name, as a client talks to them. Nothing is contacted yet."""
+
+from __future__ import annotations
+
+import secrets
+from functools import partial
+
+from agentjournal.appender import Appender
+from agentjournal.artifacts import artifacts_of
+from agentjournal.handle import Servers
+from agentjournal.kafka_ends import KafkaEnds
+from agentjournal.kafka_outbox import KafkaOutbox
+from agentjournal.kafka_subscription import subscribe
+from agentjournal.outgoing import Redact
+from agentjournal.postgres_notes import PostgresNotes
+from agentjournal.postgres_results import PostgresResults
+from agentjournal.postgres_views import PostgresViews
+from agentjournal.redis_inbox import RedisInbox
+from agentjournal.redis_notes import RedisNotes
+from agentjournal.settings import Settings
+
+
+def servers_of(settings: Settings, redact: Redact | None = None) -> Servers:
+    """Return Kafka, Postgres and Redis. Raises NotConfigured when an extra is not installed."""
+    artifacts = artifacts_of(settings)
+    views = PostgresViews(settings, artifacts)
+    return Servers(
+        appender=appender_of(settings),
+        views=views,
+        ends=KafkaEnds(settings),
+        redact=redact,
+        notes=RedisNotes(settings),
+        artifacts=artifacts,
+        stored_notes=PostgresNotes(views),
+        results=PostgresResults(views),
+        subscribe=partial(subscribe, settings),
+    )
+
+
+def appender_of(settings: Settings) -> Appender:
+    """Return what sends appends to Kafka, and has its answers from Redis."""
+    channel = f"{settings.topic_prefix}receipts.{secrets.token_hex(8)}"
+    return Appender(KafkaOutbox(settings), lambda deliver: RedisInbox(settings, channel, deliver))
