@@ -64,6 +64,7 @@ from agentjournal.ids import StreamId, Version
 from agentjournal.stored import Foldable
 from agentjournal.summary import Summary
 from agentjournal.tool_calls import ToolCall, begin_call, end_call, settle_call
+from agentjournal.work_state import WORK_FOLDS, WorkState, forget_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ class Compaction:
 
 
 @dataclass(slots=True)
-class SessionState:
+class SessionState(WorkState):
     """What a session has come to at `version`."""
 
     stream: StreamId
@@ -156,6 +157,7 @@ class SessionState:
             questions=dict(self.questions),
             handoffs=dict(self.handoffs),
             summary=self.summary.copied(),
+            **self.copied_work(),
         )
 
     def with_compaction(self, event: ConversationCompacted) -> SessionState:
@@ -227,6 +229,8 @@ def _compaction(event: ConversationCompacted, version: Version) -> Compaction:
 def _status(status: str) -> _Fold:
     def change(state: SessionState, _: Any, __: Foldable) -> None:
         state.status = status
+        if status != "open":
+            forget_notes(state)
 
     return change
 
@@ -234,6 +238,7 @@ def _status(status: str) -> _Fold:
 _Fold: TypeAlias = Callable[[SessionState, Any, "Foldable"], None]
 # Looked up by type: asking a model for its type again and again takes longer than folding it.
 _FOLDS: Mapping[type[Event], _Fold] = {
+    **WORK_FOLDS,
     MessageAdded: _message,
     MessageRetracted: _retract,
     ConversationRewound: _rewind,
