@@ -71,12 +71,18 @@ class Handle:
     """One stream. Making a handle writes nothing; its appends keep their order."""
 
     def __init__(
-        self, stream: StreamId, servers: Servers, writer: Writer, start: SessionStarted
+        self,
+        stream: StreamId,
+        servers: Servers,
+        writer: Writer,
+        start: SessionStarted | None = None,
     ) -> None:
         self.stream = stream
-        _, self.tenant, self.id = parse_stream(stream)
-        self._servers, self._writer, self._start = servers, writer, start
-        self._begun: NewEvent | None = outgoing("session", start, servers.redact)[0]
+        self._kind, self.tenant, self.id = parse_stream(stream)
+        self._servers, self._writer = servers, writer
+        self._begun: NewEvent | None = None  # what comes first when the stream is empty
+        if start is not None:
+            self._begun = outgoing(self._kind, start, servers.redact)[0]
         self._last: Receipt | None = None
         self._order = asyncio.Lock()
 
@@ -164,7 +170,7 @@ class Handle:
             if append_id is None
             else checked_id("append_id", append_id),
             events=outgoing(
-                "session", events, self._servers.redact, None if store is None else contents
+                self._kind, events, self._servers.redact, None if store is None else contents
             ),
             source=self._writer.source,
             expected_version=expected_version,

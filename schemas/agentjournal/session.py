@@ -29,6 +29,7 @@ class Session(SessionFiles):
         self, stream: StreamId, servers: Servers, writer: Writer, start: SessionStarted
     ) -> None:
         super().__init__(stream, servers, writer, start)
+        self._start = start
         self._windows, self._kept = Windows(), KeptState()
 
     async def load(
