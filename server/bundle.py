@@ -11,7 +11,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PACKAGES = ("streams", "projections", "consumers", "importers", "local", "commands")
+PACKAGES = ("streams", "projections", "consumers", "importers", "local", "commands", "in_memory")
 BUNDLE = "agentjournal_server/_app"
 
 

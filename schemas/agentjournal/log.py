@@ -18,7 +18,6 @@ from agentjournal.offloading import whole_events
 from agentjournal.outgoing import Redact, checked_id
 from agentjournal.ports import SessionInfo
 from agentjournal.receipts import Receipt
-from agentjournal.servers import servers_of
 from agentjournal.session import Session
 from agentjournal.settings import Settings, find_settings
 
@@ -34,7 +33,12 @@ class Log:
     ) -> None:
         """`servers` are those to use in place of the ones that the settings name."""
         self.settings = settings
-        self._servers = servers or servers_of(settings, redact)
+        if servers is None:
+            # Their drivers are loaded for those who use them: a log in memory needs none.
+            from agentjournal.servers import servers_of  # noqa: PLC0415 - as said
+
+            servers = servers_of(settings, redact)
+        self._servers = servers
 
     def session(
         self,

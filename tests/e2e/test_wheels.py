@@ -15,7 +15,10 @@ import pytest
 pytestmark = pytest.mark.slow
 
 CHECKOUT = Path(__file__).parents[2]
-APPLICATION = ("streams", "projections", "consumers", "importers", "local", "commands", "schemas")
+APPLICATION = (
+    *("streams", "projections", "consumers", "importers", "local", "commands", "in_memory"),
+    "schemas",
+)
 PACKAGES_OF_THE_PROGRAM = ("schemas", "streams", "local")
 
 
@@ -143,3 +146,55 @@ print(subprocess.run(role_command("unknown"), env=environment).returncode)
     ran = installed.run("python", "role.py", folder=program)
     assert ran.stdout == "2\n"
     assert "usage: python -m consumers" in ran.stderr
+
+
+TEST_OF_AN_AGENT = """
+import asyncio
+import streams
+from agentjournal import MessageAdded
+
+def test_of_a_program_that_has_packages_of_the_same_names(agentjournal_log):
+    async def main():
+        async with agentjournal_log as log:
+            session = log.session("s")
+            await session.append(MessageAdded(role="user", content="a"))
+            await session.set_note("n", 1)
+            assert await session.notes() == {"n": 1}
+            return await session.load(), [info async for info in log.sessions()]
+
+    state, [info] = asyncio.run(main())
+    assert state.version == info.version == 3
+    assert streams.OWNER == 'the program'
+"""
+
+
+def test_a_program_tests_its_agent_on_a_log_in_memory(installed: Installed, program: Path) -> None:
+    (program / "test_agent.py").write_text(TEST_OF_AN_AGENT)
+    ran = installed.run("python", "-m", "pytest", "-q", folder=program)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_without_the_cores_a_log_in_memory_says_what_to_install(
+    installed: Installed, tmp_path: Path
+) -> None:
+    code = (
+        "import importlib.metadata, agentjournal.testing\n"
+        "from agentjournal.testing import cores\n"
+        "cores.entry_points = lambda **_: ()\n"
+        "agentjournal.testing.memory_log()\n"
+    )
+    ran = installed.run("python", "-c", code, folder=tmp_path)
+    assert ran.stderr.splitlines()[-1].endswith("`pip install agentjournal-server`")
+
+
+def test_the_plugin_of_pytest_costs_nothing_until_it_is_asked_for(
+    installed: Installed, tmp_path: Path
+) -> None:
+    (tmp_path / "test_nothing.py").write_text(
+        "import sys\n"
+        "def test_nothing():\n"
+        "    loaded = {name for name in sys.modules if name.startswith('agentjournal')}\n"
+        "    assert loaded == {'agentjournal', 'agentjournal.pytest_plugin'}\n"
+    )
+    ran = installed.run("python", "-m", "pytest", "-q", folder=tmp_path)
+    assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -1,0 +1,1 @@
+"""The pure cores without servers: what `agentjournal.testing` is made of."""

@@ -1,0 +1,67 @@
+"""A log in memory: what users test their agents on, in milliseconds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from agentjournal.artifacts import Artifacts
+from agentjournal.handle import Servers
+from agentjournal.log import Log
+from agentjournal.outgoing import Redact
+from agentjournal.settings import Settings
+from agentjournal.testing.appends import MemoryAppender, MemoryOutbox
+from agentjournal.testing.clock import Clock
+from agentjournal.testing.notes import MemoryNotes, NoNotes
+from agentjournal.testing.results import MemoryResults
+from agentjournal.testing.subscriptions import MemorySubscriptions
+from agentjournal.testing.views import MemoryEnds, MemoryViews
+from agentjournal.testing.world import World
+
+
+class MemoryLog(Log):
+    """A client of a log in memory; `beside()` gives another one of the same log."""
+
+    def __init__(self, world: World, tenant: str, redact: Redact | None = None) -> None:
+        self._world, self._redact, self._outbox = world, redact, MemoryOutbox(world)
+        artifacts = Artifacts(world.artifacts)
+        servers = Servers(
+            appender=MemoryAppender(self._outbox, self._outbox.inbox),
+            views=MemoryViews(world, artifacts),
+            ends=MemoryEnds(world),
+            redact=redact,
+            notes=NoNotes(),
+            artifacts=artifacts,
+            stored_notes=MemoryNotes(world),
+            results=MemoryResults(world),
+            subscribe=MemorySubscriptions(world),
+            now=world.clock.now,
+        )
+        nowhere = Settings("in memory", "in memory", "in memory", tenant)
+        super().__init__(nowhere, redact, servers=servers)
+
+    @property
+    def clock(self) -> Clock:
+        """The broker's clock and the readers', which is yours to move."""
+        return self._world.clock
+
+    def beside(self, *, tenant: str | None = None) -> MemoryLog:
+        """Return another client of the same log, as one in another process would be."""
+        return MemoryLog(self._world, tenant or self.settings.tenant, self._redact)
+
+    def cut(self, *, landed: bool) -> None:
+        """Cut this client off, as a kill of its process does; nothing reaches the log any more.
+
+        What is on its way at that moment is in the log if `landed`, and lost if not.
+        """
+        self._outbox.cut(landed=landed)
+
+
+def memory_log(
+    *, tenant: str = "default", redact: Redact | None = None, at: datetime | None = None
+) -> MemoryLog:
+    """Return a new, empty log in memory, to be used with `async with`, or as it is.
+
+    Its clock begins `at` a moment, by default now, and moves only when it is told to.
+    Raises NotConfigured where `agentjournal-server`, whose cores it is made of, is not installed.
+    """
+    return MemoryLog(World(Clock(at)), tenant, redact)
