@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agentjournal import events
     from agentjournal.cached_results import CachedResult
-    from agentjournal.digests import arguments_digest
+    from agentjournal.calls import Call
+    from agentjournal.digests import arguments_digest, idempotency_key
     from agentjournal.envelope import Recorded
     from agentjournal.errors import (
         AgentJournalError,
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
         AppendRejected,
         ArtifactCorrupt,
         ArtifactNotFound,
+        CallEnded,
+        CallNotFound,
         CompactionRefused,
         EventUnreadable,
         IntegrityError,
         LeaseHeld,
         LeaseLost,
         LimitExceeded,
+        NeedsVerification,
+        NoOutcome,
         NotCaughtUp,
         NotConfigured,
         SessionMismatch,
@@ -129,23 +134,29 @@ if TYPE_CHECKING:
         VideoPart,
         register,
     )
+    from agentjournal.execution_state import Approval, Handoff, Question, Turn
     from agentjournal.handle import PendingAppend
     from agentjournal.log import Connecting, Log, connect
+    from agentjournal.outcomes import NOT_DONE, OutcomeUnknown, ToolError
     from agentjournal.ports import SessionInfo
     from agentjournal.receipts import Receipt
+    from agentjournal.run import Run
     from agentjournal.session import Session
     from agentjournal.settings import Settings
     from agentjournal.state import Message, SessionState
     from agentjournal.summary import Summary
     from agentjournal.tool_calls import ToolCall
+    from agentjournal.tools import Tool, tool
     from agentjournal.windows.window import Window
 
 __all__ = [
     "BUILT_IN",
+    "NOT_DONE",
     "AgentJournalError",
     "AppendIdReused",
     "AppendOutcomeUnknown",
     "AppendRejected",
+    "Approval",
     "ApprovalDenied",
     "ApprovalExpired",
     "ApprovalGranted",
@@ -155,6 +166,9 @@ __all__ = [
     "ArtifactSaved",
     "AudioPart",
     "CachedResult",
+    "Call",
+    "CallEnded",
+    "CallNotFound",
     "CalledWindow",
     "Carried",
     "CheckpointRestored",
@@ -179,6 +193,7 @@ __all__ = [
     "Failure",
     "FeedbackGiven",
     "FileChanged",
+    "Handoff",
     "HandoffAccepted",
     "HandoffCompleted",
     "HandoffFailed",
@@ -201,10 +216,13 @@ __all__ = [
     "ModelCalled",
     "ModelFailure",
     "Money",
+    "NeedsVerification",
+    "NoOutcome",
     "NotCaughtUp",
     "NotConfigured",
     "NoteDeleted",
     "NoteSet",
+    "OutcomeUnknown",
     "Output",
     "Parent",
     "Part",
@@ -218,6 +236,7 @@ __all__ = [
     "ProcessStarted",
     "PromotionCompleted",
     "ProviderPart",
+    "Question",
     "ReasoningPart",
     "Receipt",
     "Record",
@@ -225,6 +244,7 @@ __all__ = [
     "RefusalPart",
     "RefusedFacts",
     "Retry",
+    "Run",
     "Session",
     "SessionDeleted",
     "SessionEnded",
@@ -250,13 +270,16 @@ __all__ = [
     "Summary",
     "Target",
     "TextPart",
+    "Tool",
     "ToolCall",
     "ToolCallPart",
     "ToolCompleted",
+    "ToolError",
     "ToolFailed",
     "ToolFailure",
     "ToolSettled",
     "ToolStarted",
+    "Turn",
     "TurnEnded",
     "TurnStarted",
     "Unavailable",
@@ -269,12 +292,30 @@ __all__ = [
     "arguments_digest",
     "connect",
     "events",
+    "idempotency_key",
     "register",
+    "tool",
 ]
 
 # What stands in another module than `events`. Modules are loaded when they are asked for: whoever
 # needs only an error or an id does not wait for the drivers of three servers.
 _MODULES = {
+    "idempotency_key": "digests",
+    "Turn": "execution_state",
+    "Question": "execution_state",
+    "Handoff": "execution_state",
+    "Approval": "execution_state",
+    "ToolError": "outcomes",
+    "OutcomeUnknown": "outcomes",
+    "NOT_DONE": "outcomes",
+    "tool": "tools",
+    "Tool": "tools",
+    "Run": "run",
+    "Call": "calls",
+    "NoOutcome": "errors",
+    "NeedsVerification": "errors",
+    "CallNotFound": "errors",
+    "CallEnded": "errors",
     "arguments_digest": "digests",
     "Recorded": "envelope",
     "AgentJournalError": "errors",

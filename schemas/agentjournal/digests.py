@@ -1,4 +1,4 @@
-"""The canonical digest of a tool call: the same for the same tool and arguments, in any process."""
+"""Canonical digests of a call: equal for the same tool and arguments, or the same attempt."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from agentjournal.codec import encode
+from agentjournal.ids import StreamId
 
 
 def arguments_digest(tool: str, arguments: Any) -> str:
@@ -21,3 +22,12 @@ def arguments_digest(tool: str, arguments: Any) -> str:
     """
     canonical = orjson.dumps(orjson.loads(encode(arguments)), option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(tool.encode() + b"\0" + canonical).hexdigest()
+
+
+def idempotency_key(stream: StreamId, what: str, group: int) -> str:
+    """Return the key under which an outside system knows an effect: 32 hexadecimal digits.
+
+    `what` is the call or the step, like `call:c-1`. Every attempt of a `group` has the same key: a
+    recorded failure begins the next group, an unknown outcome does not. Equal in any process.
+    """
+    return hashlib.sha256(f"{stream}\0{what}\0{group}".encode()).hexdigest()[:32]

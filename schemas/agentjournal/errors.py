@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -155,6 +155,98 @@ class LeaseLost(AgentJournalError):
         self.stream = stream
 
 
+class NeedsVerification(AgentJournalError):
+    """Nobody knows whether these calls happened: find out, then `session.settle(call_id, …)` each.
+
+    `calls` are those calls, as `ToolCall`s or steps.
+    """
+
+    def __init__(self, stream: str, calls: Sequence[Any]) -> None:
+        names = ", ".join(_named(call) for call in calls)
+        super().__init__(f"{stream}: it is not known whether these happened: {names}")
+        self.stream, self.calls = stream, tuple(calls)
+
+
+class CallEnded(AgentJournalError):
+    """The call has an outcome already: use it, do not run it again.
+
+    `call` is the `ToolCall` with its outcome.
+    """
+
+    def __init__(self, stream: str, call: Any) -> None:
+        super().__init__(f"{stream}: call {call.call_id!r} is {call.outcome} already")
+        self.stream, self.call = stream, call
+
+
+class NoOutcome(AgentJournalError):
+    """A call or step was left without saying what came of it: it is unknown until it is settled."""
+
+    def __init__(self, stream: str, what: str) -> None:
+        super().__init__(
+            f"{stream}: {what} was left without complete() or fail(): "
+            "nobody knows whether it happened until it is settled"
+        )
+        self.stream, self.what = stream, what
+
+
+class CallNotFound(AgentJournalError):
+    """The session has no such call: check the id."""
+
+    def __init__(self, stream: str, call_id: str) -> None:
+        super().__init__(f"{stream} has no call {call_id!r}")
+        self.stream, self.call_id = stream, call_id
+
+
+class TaskNotFound(AgentJournalError):
+    """Nothing was ever appended to this task: check the id and the tenant."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(f"{stream} has no events: check the id and the tenant")
+        self.stream = stream
+
+
+class PlanNotFound(AgentJournalError):
+    """The session or task has no such plan: check the id."""
+
+    def __init__(self, stream: str, plan_id: str) -> None:
+        super().__init__(f"{stream} has no plan {plan_id!r}")
+        self.stream, self.plan_id = stream, plan_id
+
+
+class PlanRefused(AgentJournalError):
+    """The plan has come to something else than this needs: look at it, and decide again.
+
+    `steps` are the steps that stand in the way, as `StepState`s.
+    """
+
+    def __init__(self, stream: str, plan_id: str, reason: str, steps: Sequence[Any] = ()) -> None:
+        super().__init__(f"{stream}, plan {plan_id!r}: {reason}")
+        self.stream, self.plan_id, self.reason, self.steps = stream, plan_id, reason, tuple(steps)
+
+
+class CheckpointNotFound(AgentJournalError):
+    """There is no such checkpoint any more, or none at all: begin without one."""
+
+    def __init__(self, stream: str, checkpoint_id: str | None) -> None:
+        what = "no checkpoint" if checkpoint_id is None else f"no checkpoint {checkpoint_id!r}"
+        super().__init__(f"{stream} has {what} to go back to")
+        self.stream, self.checkpoint_id = stream, checkpoint_id
+
+
+class MessageAbandoned(AgentJournalError):
+    """The message was recorded without this writer: load the session, and go on from there.
+
+    Another worker took it for abandoned and recorded what there was, or its id was used before.
+    """
+
+    def __init__(self, stream: str, message_id: str) -> None:
+        super().__init__(
+            f"{stream}: message {message_id!r} is recorded already, with another content; "
+            "nothing was changed"
+        )
+        self.stream, self.message_id = stream, message_id
+
+
 class LimitExceeded(AgentJournalError):
     """The session is at a limit with policy `refuse`: end it and go on in a new one."""
 
@@ -231,6 +323,11 @@ class ArtifactCorrupt(AgentJournalError):
 
 class NotConfigured(AgentJournalError):
     """No servers are named: start a local stack, or set the AGENTJOURNAL_… variables."""
+
+
+def _named(call: Any) -> str:
+    call_id = getattr(call, "call_id", None)
+    return f"{call.tool} {call_id}" if call_id is not None else str(getattr(call, "step_id", call))
 
 
 def as_json_path(parts: tuple[Any, ...]) -> str:

@@ -84,6 +84,7 @@ class Handle:
         if start is not None:
             self._begun = outgoing(self._kind, start, servers.redact)[0]
         self._last: Receipt | None = None
+        self._written_at = 0.0
         self._order = asyncio.Lock()
 
     async def append(
@@ -189,7 +190,29 @@ class Handle:
                     await store.save(content)
             return await self._servers.appender.submit(self.stream, request, timeout_s)
 
+    @property
+    def begins(self) -> bool:
+        """Whether the next append carries the event that its stream begins with."""
+        return self._begun is not None
+
+    @property
+    def written_at(self) -> float:
+        """When something was last recorded through this handle, by the loop's clock."""
+        return self._written_at
+
+    def now(self) -> datetime:
+        """Return the time of the clock that this log's readers go by."""
+        return self._servers.now()
+
+    async def likely_version(self) -> int:
+        """Return the version that the stream has as far as can be told without waiting."""
+        if self._last is not None:
+            return self._last.last_version
+        head = await self._servers.views.head(self.stream)
+        return 0 if head is None else head[0]
+
     def _note(self, receipt: Receipt) -> Receipt:
+        self._written_at = asyncio.get_running_loop().time()
         self._begun = None  # the session exists now
         if self._last is None or receipt.position > self._last.position:
             self._last = receipt

@@ -2,59 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from agentjournal.errors import AppendRejected
-from agentjournal.events import ConversationRewound, SessionEnded, SessionStarted
+from agentjournal.events import ConversationRewound, LeaseAcquired, SessionEnded
 from agentjournal.forks import ForkTooDeepError, forked
-from agentjournal.handle import Servers, Writer
-from agentjournal.ids import StreamId, new_event_id, stream_id
-from agentjournal.loading import KeptState, Place, check_place, stored_state
+from agentjournal.ids import new_event_id, stream_id
+from agentjournal.leasing import Keeper, checked_length, process_name, take_when_free
+from agentjournal.loading import KeptState, check_place, stored_state
+from agentjournal.outgoing import checked_id
 from agentjournal.receipts import Receipt
-from agentjournal.session_files import SessionFiles
+from agentjournal.resuming import Resuming
+from agentjournal.session_states import SessionStates
 from agentjournal.state import SessionState
-from agentjournal.summary import log_loaded
 from agentjournal.windows.compaction import CompactionRequest, compaction_of
 from agentjournal.windows.tokens import Count, default_count
 from agentjournal.windows.tool_output import MAX_CHARACTERS
 from agentjournal.windows.window import Window, WindowFormat, WindowOptions, Windows
 
+if TYPE_CHECKING:
+    from agentjournal.run import Run
 
-class Session(SessionFiles):
+
+class Session(SessionStates):
     """One session. Making a handle writes nothing; its appends keep their order."""
-
-    def __init__(
-        self, stream: StreamId, servers: Servers, writer: Writer, start: SessionStarted
-    ) -> None:
-        super().__init__(stream, servers, writer, start)
-        self._start = start
-        self._windows, self._kept = Windows(), KeptState()
-
-    async def load(
-        self,
-        *,
-        at: int | datetime | None = None,
-        fresh: bool = True,
-        timeout_s: float = 5.0,
-    ) -> SessionState:
-        """Return the session's state, now or as it was `at` a version or a moment.
-
-        Fresh means that everything acknowledged through this handle is in it; through one that has
-        written nothing, or was not the fastest, what anybody wrote before this call. A moment has a
-        zone, and is by the broker's clock: the state before the first event recorded after it.
-        A version that the read models do not show yet is waited for, fresh or not.
-
-        Raises SessionNotFound, VersionNotFound when the session has not come to the version,
-        NotCaughtUp when the read models stay behind for `timeout_s`, StreamParked, EventUnreadable
-        when an event does not fit its model, IntegrityError when the stored events are not the
-        whole chain; ValueError for a version below 0 or a moment without a zone.
-        """
-        check_place(at)
-        reached = await self._reached(at, timeout_s, fresh=fresh)
-        state = await stored_state(self._servers.views, self.stream, at)
-        return self._noted(state, reached)
 
     async def window(
         self,
@@ -80,6 +54,63 @@ class Session(SessionFiles):
         reached = await self._reached(None, timeout_s, fresh=True)
         state = await self._kept.current(self._servers.views, self.stream)
         return self._windows.window(self._noted(state, reached), options, count)
+
+    def resume(
+        self,
+        *,
+        worker: str | None = None,
+        lease_s: float = 60.0,
+        wait_s: float = 0.0,
+        timeout_s: float = 30.0,
+    ) -> Resuming:
+        """Take the session's lease and go on: `async with session.resume() as run`.
+
+        The run holds the lease, renews it, and gives it back at the end; `await session.resume()`
+        gives one to release oneself. `worker` is a name that no other worker has, by default one of
+        this handle's or this process's. While another worker holds the lease, up to `wait_s` are
+        spent waiting for it.
+
+        Entering raises LeaseHeld, and what `append` and `load` raise; ValueError for a length that
+        is no length.
+        """
+        name = worker or self._writer.worker or process_name()
+        return Resuming(
+            self, checked_id("worker", name), checked_length(lease_s), (wait_s, timeout_s)
+        )
+
+    async def taken(self, worker: str, lease_s: float, wait_s: float, timeout_s: float) -> Run:
+        """Return the run that `resume` is for."""
+        from agentjournal.run import Run  # noqa: PLC0415 - it holds a session
+
+        receipt = await take_when_free(self, worker, lease_s, wait_s, timeout_s)
+        lease = LeaseAcquired(holder=worker, fence=receipt.first_version, lease_s=lease_s)
+        writer = replace(self._writer, worker=worker, fence=lease.fence)
+        held = Session(self.stream, self._servers, writer, self._start)
+        held.go_on(receipt, self._written_at, self._windows, self._kept)
+        keeper = Keeper(held, lease)
+        keeper.start()
+        try:
+            state = await held.state_before(receipt, timeout_s)
+        except BaseException:
+            await keeper.release()
+            raise
+        return Run(held, state.copied(), keeper)
+
+    def go_on(self, last: Receipt, written_at: float, windows: Windows, kept: KeptState) -> None:
+        """Take over what another handle of the session knows."""
+        self._begun, self._last, self._written_at = None, last, written_at
+        self._windows, self._kept = windows, kept
+
+    async def state_before(self, lease: Receipt, timeout_s: float) -> SessionState:
+        """Return the state with all that was written before a lease was taken.
+
+        The lease's own event is missing where the read models do not show it yet.
+        """
+        head = await self._servers.views.head(self.stream)
+        # The fence is the version that the event was given: nothing else can be before it.
+        if head is None or head[0] < lease.first_version - 1:
+            await self._reached(None, timeout_s, fresh=True)
+        return await self._kept.current(self._servers.views, self.stream)
 
     async def compact(  # noqa: PLR0913 - a keyword for each thing one may ask for
         self,
@@ -155,32 +186,3 @@ class Session(SessionFiles):
     async def end(self, *, reason: str | None = None, timeout_s: float = 30.0) -> Receipt:
         """End the session. Raises what `append` raises."""
         return await self.append(SessionEnded(reason=reason), timeout_s=timeout_s)
-
-    def _noted(self, state: SessionState, reached: tuple[int | None, float]) -> SessionState:
-        """Note in the summary what was waited for, and log it."""
-        known, waited_s = reached
-        summary = state.summary
-        summary.waited_s = waited_s
-        summary.lag = None if known is None else max(0, known - summary.last_version)
-        log_loaded(self.stream, summary)
-        return state
-
-    async def _reached(
-        self, at: Place | None, timeout_s: float, *, fresh: bool
-    ) -> tuple[int | None, float]:
-        """Wait as `load` says; return what `_known` does, and how long it took in seconds."""
-        began = asyncio.get_running_loop().time()
-        known = await self._known(at, timeout_s, fresh=fresh)
-        return known, asyncio.get_running_loop().time() - began
-
-    async def _known(self, at: Place | None, timeout_s: float, *, fresh: bool) -> int | None:
-        """Wait as `load` says; return the least version that the log is known to have."""
-        written = None if self._last is None else self._last.last_version
-        if at is None or isinstance(at, datetime):
-            if not fresh:
-                return written
-            return await self._catch_up(timeout_s)
-        head = await self._servers.views.head(self.stream)
-        if head is not None and head[0] >= at:
-            return written  # what is past does not change: there is nothing to wait for
-        return await self._catch_up(timeout_s, through=at)

@@ -1,0 +1,237 @@
+"""A worker's run on a session: it holds the lease, knows the state, and writes under the fence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Literal, Self, TypeAlias
+
+from agentjournal.calls import Call, Calling, arguments_text_of, next_call
+from agentjournal.errors import VersionConflict
+from agentjournal.events import (
+    Event,
+    Failure,
+    MessageAdded,
+    Part,
+    TextPart,
+    ToolCallPart,
+    TurnEnded,
+    TurnStarted,
+)
+from agentjournal.events.tool import Effect
+from agentjournal.finishing import finish
+from agentjournal.ids import new_event_id
+from agentjournal.outgoing import checked_id
+from agentjournal.receipts import Receipt
+from agentjournal.responses import recorded_response
+from agentjournal.run_state import Known
+from agentjournal.tools import Tools, tools_by_name
+from agentjournal.turns import Trigger, begin_for
+from agentjournal.windows.tokens import Count
+from agentjournal.windows.tool_output import MAX_CHARACTERS
+from agentjournal.windows.window import Window, WindowFormat
+
+EndReason: TypeAlias = Literal["completed", "interrupted", "failed", "waiting", "limit"]
+
+
+class Run(Known):
+    """What a worker has of a session while it holds the lease.
+
+    `session` is a handle that writes under the fence; `state` what the session has come to, as far
+    as this run knows. Everything that writes raises LeaseLost once another worker took the session:
+    nothing was changed then, and nothing more should be done.
+    """
+
+    _asked_at: float | None = None  # when the last window was made
+
+    async def say(
+        self, content: str | Sequence[Part], /, *, message_id: str | None = None
+    ) -> Receipt | None:
+        """Record what the user says, before anything else; a turn begins with it if none is open.
+
+        With a `message_id` that the session has nothing is written, and None returned: so one may
+        say the same again after a crash. Raises what `append` raises.
+        """
+        if message_id is not None and any(
+            message.message_id == message_id for message in self.state.messages
+        ):
+            return None
+        parts: list[Part] = [TextPart(text=content)] if isinstance(content, str) else [*content]
+        message = MessageAdded(
+            role="user",
+            parts=parts,
+            message_id=message_id or new_event_id(),
+        )
+        if self.state.turn_id is None and not self._ahead:
+            version = self.state.version
+            seen = [each.version for each in self.inbox]
+            begun = turn("user", [*seen, version + 2])
+            try:
+                return await self.append([begun, message], expected_version=version)
+            except VersionConflict:
+                await self.refresh()
+        return await self.append(message)
+
+    async def record(
+        self,
+        response: Any,
+        /,
+        *,
+        duration_ms: float | None = None,
+        request_model: str | None = None,
+        attempt: int = 1,
+    ) -> Receipt:
+        """Record what a model answered: its message with its tool calls, and the call, in one.
+
+        `response` is an OpenAI chat completion, an OpenAI response, an Anthropic message, or a dict
+        of one; or events. The turn ends with an answer that asks for no tool. `duration_ms` is
+        the time since `window` unless given. Raises TypeError for anything else, and what
+        `append` raises.
+        """
+        events = _given_events(response)
+        if events is None:
+            events = recorded_response(
+                response,
+                duration_ms=self._duration_ms() if duration_ms is None else duration_ms,
+                request_model=request_model,
+                attempt=attempt,
+                taken=self.state.calls,
+            )
+        batch = [*self._opening(), *events]
+        if _is_answer(events):
+            begun = [each.turn_id for each in batch if isinstance(each, TurnStarted)]
+            turn_id = begun[-1] if begun else self.state.turn_id
+            batch.append(TurnEnded(turn_id=turn_id or "", reason="completed"))
+        receipt = await self.append(batch)
+        await self.catch_up()
+        return receipt
+
+    async def window(
+        self,
+        *,
+        max_tokens: int | None = None,
+        trim_to: float = 0.7,
+        format: WindowFormat = "openai-chat",  # noqa: A002 - the field's word
+        count: Count | None = None,
+        max_output: int = MAX_CHARACTERS,
+        timeout_s: float = 5.0,
+    ) -> Window:
+        """Return the conversation for the model, with all that came in; see `Session.window`.
+
+        What the user said meanwhile is taken up by a turn first: an open one ends as interrupted.
+        """
+        await self.refresh(timeout_s=timeout_s)
+        if self.inbox or (self.state.turn_id is None and self._due()):
+            await self.append(self._opening())
+        window = await self.session.window(
+            max_tokens=max_tokens,
+            trim_to=trim_to,
+            format=format,
+            count=count,
+            max_output=max_output,
+            timeout_s=timeout_s,
+        )
+        self._asked_at = time.perf_counter()
+        return window
+
+    async def end_turn(
+        self,
+        reason: EndReason = "completed",
+        *,
+        error: Failure | None = None,
+        resume_at: str | None = None,
+    ) -> Receipt | None:
+        """End the turn that is open, if there is one. Raises what `append` raises."""
+        turn_id = self.state.turn_id
+        if turn_id is None:
+            return None
+        event = TurnEnded(turn_id=turn_id, reason=reason, error=error, resume_at=resume_at)
+        return await self.append(event)
+
+    async def finish_open_calls(self, tools: Tools, /, *, concurrency: int = 8) -> None:
+        """Run the calls that the model asked for, and find out about those that were cut off.
+
+        Completed ones are not run again. `tools` are functions by the names that the model knows,
+        or tools; at most `concurrency` run at once. A failure is recorded and shown to the model.
+        A call that waits for an approval ends the turn: see `waiting`.
+
+        Raises NeedsVerification for calls whose outcome nobody knows, when all others are done.
+        """
+        if self.state.turn_id is None and self._due():
+            await self.append(self._opening())
+        try:
+            await finish(self, tools_by_name(tools), concurrency)
+        finally:
+            await self.catch_up()
+
+    def call(
+        self,
+        tool: str,
+        arguments: Any,
+        /,
+        *,
+        effect: Effect = "external",
+        call_id: str | None = None,
+        lease_s: float | None = None,
+        unknown_on: tuple[type[BaseException], ...] = (),
+    ) -> Calling:
+        """Record a tool call around its effect; see `Session.call`. Its lease is this run's."""
+        call = Call(
+            self.session.stream,
+            checked_id("tool", tool),
+            arguments_text_of(arguments),
+            call_id=new_event_id() if call_id is None else checked_id("call_id", call_id),
+            effect=effect,
+            lease_s=self.lease_s if lease_s is None else lease_s,
+        )
+
+        async def find() -> Call:
+            return next_call(self.state, call)
+
+        return Calling(find, self.append, unknown_on)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.release()
+
+    def _opening(self) -> list[Event]:
+        """Return what begins a turn where one is due, and takes up what came in."""
+        state = self.state
+        unseen = [message.version for message in self.inbox]
+        if state.turn_id is not None:
+            if not unseen:
+                return []
+            return [TurnEnded(turn_id=state.turn_id, reason="interrupted"), turn("user", unseen)]
+        return [turn(self._due() or "resume", unseen)]
+
+    def _due(self) -> Trigger | None:
+        return begin_for(self.state, self.session.now())
+
+    def _duration_ms(self) -> float:
+        if self._asked_at is None:
+            return 0
+        return round((time.perf_counter() - self._asked_at) * 1_000, 3)
+
+
+def turn(trigger: Trigger, input_versions: Sequence[int]) -> TurnStarted:
+    """Return the event that begins a turn with these messages."""
+    return TurnStarted(turn_id=new_event_id(), trigger=trigger, input_versions=list(input_versions))
+
+
+def _given_events(response: Any) -> list[Event] | None:
+    if isinstance(response, Event):
+        return [response]
+    if isinstance(response, Sequence) and not isinstance(response, str | bytes):
+        events = [each for each in response if isinstance(each, Event)]
+        return events if len(events) == len(response) else None
+    return None
+
+
+def _is_answer(events: Sequence[Event]) -> bool:
+    """Whether the assistant says something in `events`, and asks for no tool."""
+    said = [e for e in events if isinstance(e, MessageAdded) and e.role == "assistant"]
+    return bool(said) and not any(
+        isinstance(part, ToolCallPart) for message in said for part in message.parts
+    )

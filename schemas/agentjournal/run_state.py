@@ -1,0 +1,150 @@
+"""What a run knows of its session: the state, with its own events in it as they are recorded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from agentjournal.events import Event
+from agentjournal.ids import Version
+from agentjournal.leasing import Keeper
+from agentjournal.receipts import Receipt
+from agentjournal.state import Message, SessionState
+from agentjournal.stored import written_time
+from agentjournal.tool_calls import ToolCall
+from agentjournal.turns import inbox, is_answered
+
+if TYPE_CHECKING:
+    from agentjournal.session import Session
+
+
+class OwnEvent(NamedTuple):
+    """An event of a run, as the fold takes it before the read models show it."""
+
+    version: Version
+    event: Event
+    recorded_at: str  # this process's clock, until the broker's is read
+    tokens: int | None = None
+    hash: str = ""
+
+    @property
+    def type(self) -> str:
+        return self.event.type
+
+    @property
+    def schema_version(self) -> int:
+        return self.event.schema_version
+
+
+class Known:
+    """The state of a session that this process holds the lease of, and writes to.
+
+    Own events are folded as they are recorded, without waiting for the read models; others' are
+    read by `refresh`. An own event behind others' is kept until these are read.
+    """
+
+    def __init__(self, session: Session, state: SessionState, keeper: Keeper) -> None:
+        self.session, self.state, self._keeper = session, state, keeper
+        lease = keeper.lease
+        self.worker, self.fence, self.lease_s = lease.holder, lease.fence, lease.lease_s
+        self.going: set[str] = set()  # ids of calls that run here
+        self._held_from = time.monotonic()
+        self._ahead: dict[int, list[Event]] = {}  # by their first versions
+        if state.version < lease.fence:
+            self._ahead[lease.fence] = [lease]
+            self._fold_ahead()
+
+    @property
+    def answered(self) -> bool:
+        """Whether nothing is left to do: no message, no open turn, no answer to go on with.
+
+        Also while the session waits, for an approval or another agent: see `waiting`.
+        """
+        return is_answered(self.state, self.session.now())
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the last turn ended to wait for somebody, and nobody has answered."""
+        turn = self.state.turn
+        return turn is not None and turn.reason == "waiting" and self.answered
+
+    @property
+    def inbox(self) -> list[Message]:
+        """The user's messages that no turn has taken up yet."""
+        return inbox(self.state)
+
+    @property
+    def completed(self) -> list[ToolCall]:
+        """Calls that ended well."""
+        return [call for call in self.state.calls.values() if call.outcome == "completed"]
+
+    @property
+    def failed(self) -> list[ToolCall]:
+        """Calls that ended badly, and this is known."""
+        return [call for call in self.state.calls.values() if call.outcome == "failed"]
+
+    @property
+    def unknown(self) -> list[ToolCall]:
+        """Calls that an earlier run began and that have no outcome: nobody knows what came of them.
+
+        A call that this run left without an outcome is among them.
+        """
+        calls = self.state.open_calls
+        return [call for call in calls if call.attempt and call.call_id not in self.going]
+
+    @property
+    def open(self) -> list[ToolCall]:
+        """Calls without an outcome that are not unknown: asked for, or going on in this run."""
+        unknown = {call.call_id for call in self.unknown}
+        return [call for call in self.state.open_calls if call.call_id not in unknown]
+
+    @property
+    def held_s(self) -> float:
+        """Seconds since the lease was taken, or a little less."""
+        return time.monotonic() - self._held_from
+
+    async def refresh(self, *, timeout_s: float = 5.0) -> SessionState:
+        """Read what others wrote meanwhile; return the state. Raises what `load` raises."""
+        self._check_lease()
+        state = (await self.session.current(timeout_s=timeout_s)).copied()
+        self.state = state
+        self._ahead = {v: each for v, each in self._ahead.items() if v > state.version}
+        self._fold_ahead()
+        return state
+
+    async def append(
+        self, events: Event | Sequence[Event], /, *, expected_version: int | None = None
+    ) -> Receipt:
+        """Append events under the fence. Raises what `Session.append` raises, and LeaseLost."""
+        self._check_lease()
+        batch = [events] if isinstance(events, Event) else list(events)
+        receipt = await self.session.append(batch, expected_version=expected_version)
+        if not receipt.duplicate:
+            self._ahead[receipt.first_version] = batch
+            self._fold_ahead()
+        return receipt
+
+    async def catch_up(self) -> None:
+        """Read what others wrote between this run's events, if they did."""
+        if self._ahead:
+            await self.refresh()
+
+    def _fold_ahead(self) -> None:
+        at = written_time(self.session.now())
+        while (events := self._ahead.pop(self.state.version + 1, None)) is not None:
+            for event in events:
+                version = Version(self.state.version + 1)
+                self.state.apply(OwnEvent(version, event, at))
+
+    def _check_lease(self) -> None:
+        if self._keeper.lost is not None:
+            raise self._keeper.lost
+
+    async def release(self) -> None:
+        """Give the lease back. Raises nothing: one that cannot be given back passes by itself."""
+        await self._keeper.release()
+
+    async def abandon(self) -> None:
+        """Stop renewing the lease, and leave it to pass by itself."""
+        await self._keeper.stop()

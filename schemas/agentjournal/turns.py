@@ -1,0 +1,74 @@
+"""What is left to do in a session: messages that no turn has taken up, answers that came in."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from agentjournal.state import Message, SessionState
+from agentjournal.tool_calls import ToolCall
+
+Trigger: TypeAlias = Literal["user", "schedule", "approval", "handoff", "resume"]
+
+
+def inbox(state: SessionState) -> list[Message]:
+    """Return the user's messages that no turn has taken up yet, in their order.
+
+    In a session that never had a turn these are the ones behind the last answer of the assistant.
+    """
+    messages = [m for m in state.messages if m.status not in _GONE]
+    if state.turn is not None:
+        return [m for m in messages if m.role == "user" and m.version not in state.seen]
+    unanswered: list[Message] = []
+    for message in reversed(messages):
+        if message.role == "assistant":
+            break
+        if message.role == "user":
+            unanswered.append(message)
+    return unanswered[::-1]
+
+
+_GONE = frozenset({"retracted", "rewound"})
+
+
+def is_answered(state: SessionState, now: datetime) -> bool:
+    """Whether nothing is left to do: no message, no open turn, no answer that was waited for."""
+    return begin_for(state, now) is None and state.turn_id is None
+
+
+def begin_for(state: SessionState, now: datetime) -> Trigger | None:
+    """Return what a new turn would be for, None when there is nothing that would need one."""
+    if inbox(state):
+        return "user"
+    if state.turn is None:
+        return "resume" if asked_for(state) else None  # its calls, or what came of them
+    if state.turn_id is not None:
+        return None
+    if state.turn.reason == "waiting" and state.answered_version > (state.turn.ended_version or 0):
+        return _answer_kind(state)
+    due = state.turn.resume_at
+    return "schedule" if due is not None and datetime.fromisoformat(due) <= now else None
+
+
+def _answer_kind(state: SessionState) -> Trigger:
+    version = state.answered_version
+    if any(each.answered_version == version for each in state.approvals.values()):
+        return "approval"
+    if any(each.ended_version == version for each in state.handoffs.values()):
+        return "handoff"
+    return "resume"
+
+
+def asked_for(state: SessionState) -> list[ToolCall]:
+    """Return the calls that the last assistant message asks for, whatever came of them.
+
+    Earlier ones were left behind when the model went on, and a fork's parent's are not its own.
+    """
+    last = next(
+        (m for m in reversed(state.messages) if m.role == "assistant" and m.status not in _GONE),
+        None,
+    )
+    if last is None:
+        return []
+    calls = (state.calls[part.call_id] for part in last.tool_calls)
+    return [call for call in calls if not call.is_inherited]
