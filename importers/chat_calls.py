@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from agentjournal.ids import MAX_ID_CHARACTERS
-from importers.identity import as_id
+from agentjournal.responses.chat_message import CallIds
+from agentjournal.responses.naming import free_id
 
 ABSENT = object()  # no id at all, as older function calls have none
 
@@ -26,14 +26,14 @@ class Calls:
         self._used: set[str] = set()
         self._open: list[_Open] = []
 
+    def beginning(self, message: int) -> CallIds:
+        """Return what names the calls in the `message`-th event."""
+        return lambda provider_id, tool: self.begin(provider_id, tool, message)
+
     def begin(self, provider_id: Any, tool: str, message: int) -> str:
         """Return the id of a call in the `message`-th event: the provider's where it is unique."""
         has_id = isinstance(provider_id, str) and provider_id
-        wanted = as_id(provider_id if has_id else f"call-{message}")
-        call_id, nth = wanted, 1
-        while call_id in self._used:
-            nth += 1
-            call_id = f"{wanted[: MAX_ID_CHARACTERS - 12]}-{nth}"
+        call_id = free_id(provider_id if has_id else f"call-{message}", self._used)
         self._used.add(call_id)
         self._open.append(_Open(call_id, provider_id if has_id else ABSENT, tool, message))
         return call_id

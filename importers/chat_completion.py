@@ -12,7 +12,8 @@ from typing import Any, TypeGuard
 from pydantic import ValidationError
 
 from agentjournal.events import ModelCalled
-from importers.chat_parts import PROVIDER, unknown_fields
+from agentjournal.responses.chat_parts import PROVIDER, unknown_fields
+from agentjournal.responses.openai_chat import CUT_OFF, tokens_of
 
 Raw = Mapping[str, Any]
 
@@ -36,7 +37,7 @@ class Completion:
     @property
     def was_cut(self) -> bool:
         """Whether the model stopped because it may write no more."""
-        return bool(self.finish_reason == "length")
+        return self.finish_reason in CUT_OFF
 
     @property
     def time(self) -> str | None:
@@ -54,12 +55,7 @@ class Completion:
             "request_model": self._request_model(),
             "response_model": self.envelope.get("model"),
             "response_id": self.response_id,
-            "input_tokens": usage.get("prompt_tokens"),
-            "output_tokens": usage.get("completion_tokens"),
-            "cache_read_input_tokens": _detail(usage, "prompt_tokens_details", "cached_tokens"),
-            "reasoning_output_tokens": _detail(
-                usage, "completion_tokens_details", "reasoning_tokens"
-            ),
+            **tokens_of(usage),
             "cost": self._cost(),
             "duration_ms": self._duration_ms(),
             "finish_reason": self.finish_reason,
@@ -130,11 +126,6 @@ def as_time(value: Any) -> str | None:
 def _message(choice: Any) -> Raw | None:
     message = choice.get("message") if isinstance(choice, Mapping) else None
     return message if isinstance(message, Mapping) else None
-
-
-def _detail(usage: Raw, group: str, name: str) -> Any:
-    details = usage.get(group)
-    return details.get(name) if isinstance(details, Mapping) else None
 
 
 def _is_amount(value: Any) -> TypeGuard[int | float]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from importers.chat_parts import as_text
+from agentjournal.responses.chat_parts import as_text
 from importers.chat_records import Record
 from importers.chat_session import ChatSession
 from importers.identity import content_of

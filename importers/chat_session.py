@@ -14,10 +14,11 @@ from pydantic import ValidationError
 
 from agentjournal.errors import AppendRejected
 from agentjournal.events import CustomEvent, Event, MessageAdded, rejection
+from agentjournal.responses.chat_message import message_event
+from agentjournal.responses.chat_parts import as_text
 from importers.chat_calls import Calls
 from importers.chat_completion import Completion
-from importers.chat_message import RESULTS, SPEAKERS, message_event, result_event
-from importers.chat_parts import as_text
+from importers.chat_message import RESULTS, SPEAKERS, result_event
 from importers.identity import content_of
 from importers.imported import FIELDS, RECORD
 from importers.session_events import Place, SessionEvents
@@ -79,7 +80,7 @@ class ChatSession:
                 result = result_event(raw, self._calls)
                 return result or self._record(raw, "is the result of no open call", place)
             if role in SPEAKERS:
-                return message_event(raw, event_id, self.events.index, self._calls)
+                return message_event(raw, event_id, self._calls.beginning(self.events.index))
         except ValidationError as error:
             return self._record(raw, f"is no message: {rejection(error)}", place)
         except AppendRejected as error:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from agentjournal.responses.naming import as_id
 from importers.chat_conversations import Conversation, Conversations, beginnings_of
 from importers.chat_records import Record, bare_record, is_conversation, record_of
 from importers.chat_session import FORMAT, ChatSession
-from importers.identity import Seed, as_id
+from importers.identity import Seed
 from importers.imported import Imported, ImportedSession, LeftOut, NotRecognised, Report
 from importers.json_values import Fault, Found, Value, read_values
 from importers.session_events import SessionEvents

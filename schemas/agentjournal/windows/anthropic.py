@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
-from typing import Any
-
-import orjson
+from typing import Any, NoReturn
 
 from agentjournal.events import (
     ImagePart,
@@ -16,6 +15,7 @@ from agentjournal.events import (
     ToolCallPart,
 )
 from agentjournal.windows.conversation import Entry
+from agentjournal.windows.given_back import beside
 
 _PROVIDER = "anthropic"
 _NO_TEXT = "[no text]"  # the API takes no empty text
@@ -64,10 +64,11 @@ def _blocks(entry: Entry) -> Iterator[Block]:
 def _block(part: Any) -> Block | None:
     match part:
         case TextPart(text=text) | RefusalPart(text=text):
-            return _text(text) if text.strip() else None
+            return {**_text(text), **beside(part, "block")} if text.strip() else None
         case ToolCallPart():
             arguments = _arguments(part.arguments_text)
-            return {"type": "tool_use", "id": part.call_id, "name": part.name, "input": arguments}
+            use = {"type": "tool_use", "id": part.call_id, "name": part.name, "input": arguments}
+            return {**use, **beside(part, "block")}
         case ReasoningPart(provider=provider) if provider == _PROVIDER:
             return _thinking(part)
         case ImagePart(uri=str(uri)):
@@ -79,19 +80,27 @@ def _block(part: Any) -> Block | None:
 
 
 def _thinking(part: ReasoningPart) -> Block | None:
+    block: Block
     if part.encrypted is not None:
-        return {"type": "redacted_thinking", "data": part.encrypted}
-    if part.signature is not None:
-        return {"type": "thinking", "thinking": part.text or "", "signature": part.signature}
-    return None  # without its signature the API refuses it
+        block = {"type": "redacted_thinking", "data": part.encrypted}
+    elif part.signature is not None:
+        block = {"type": "thinking", "thinking": part.text or "", "signature": part.signature}
+    else:
+        return None  # without its signature the API refuses it
+    return {**block, **beside(part, "block")}
 
 
 def _arguments(text: str) -> dict[str, Any]:
     try:
-        parsed = orjson.loads(text)
-    except orjson.JSONDecodeError:
+        # Not orjson, which makes a float of a large integer.
+        parsed = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
         return {_ARGUMENTS: text}
     return parsed if isinstance(parsed, dict) else {_ARGUMENTS: text}
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _text(text: str) -> Block:

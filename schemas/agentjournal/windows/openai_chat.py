@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agentjournal.events import ImagePart, RefusalPart, TextPart
+from agentjournal.events import ImagePart, RefusalPart, TextPart, ToolCallPart
 from agentjournal.windows.conversation import Entry
+from agentjournal.windows.given_back import is_custom
 
 
 def openai_chat(entries: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -33,15 +34,16 @@ def _message(entry: Entry) -> dict[str, Any]:
         if refusals:
             shown["refusal"] = "\n".join(refusals)
         if entry.calls:
-            shown["tool_calls"] = [
-                {
-                    "id": call.call_id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments_text},
-                }
-                for call in entry.calls
-            ]
+            shown["tool_calls"] = [_call(call) for call in entry.calls]
     return shown
+
+
+def _call(call: ToolCallPart) -> dict[str, Any]:
+    if is_custom(call):
+        custom = {"name": call.name, "input": call.arguments_text}
+        return {"id": call.call_id, "type": "custom", "custom": custom}
+    function = {"name": call.name, "arguments": call.arguments_text}
+    return {"id": call.call_id, "type": "function", "function": function}
 
 
 def _content(entry: Entry) -> str | list[dict[str, Any]] | None:

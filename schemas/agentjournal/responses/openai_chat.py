@@ -1,0 +1,85 @@
+"""An OpenAI chat completion as an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentjournal.errors import AppendRejected
+from agentjournal.events import AudioPart, Part, TextPart
+from agentjournal.responses.answer import Answer, Naming, given_of
+from agentjournal.responses.chat_message import message_event
+from agentjournal.responses.chat_parts import PROVIDER, unknown_fields
+
+CUT_OFF = ("length", "content_filter")  # finish reasons of an answer that is not whole
+
+Raw = Mapping[str, Any]
+
+
+def openai_chat(response: Raw, taken: frozenset[str]) -> Answer:
+    """Return the answer of a chat completion.
+
+    Raises AppendRejected when it is not one answer, ValidationError when no event can say it.
+    """
+    choice = _choice(response.get("choices"))
+    message = given_of(choice["message"])
+    response_id, usage = response.get("id"), response.get("usage")
+    naming = Naming(response_id, response.get("created"), choice["message"], taken)
+    audio = message.pop("audio", None)
+    said = message_event({**message, "role": "assistant"}, naming.message_id, naming.call)
+    beside = {n: v for n, v in response.items() if n not in {"id", "object", "model", "choices"}}
+    more = given_of({n: v for n, v in choice.items() if n not in _OF_A_CHOICE})
+    return Answer(
+        naming=naming,
+        provider=PROVIDER,
+        response_id=response_id,
+        response_model=response.get("model"),
+        parts=[*said.parts, *_spoken(audio)],
+        finish_reason=choice.get("finish_reason"),
+        tokens=tokens_of(usage) if isinstance(usage, Mapping) else {},
+        beside={**beside, "choice": more},
+        said_beside={**(said.model_extra or {}), "name": said.name},
+        was_cut=choice.get("finish_reason") in CUT_OFF,
+    )
+
+
+def tokens_of(usage: Raw) -> dict[str, Any]:
+    """Return what was used, by the names of `model.called`; None is what it does not say."""
+
+    def detail(group: str, name: str) -> Any:
+        details = usage.get(group)
+        return details.get(name) if isinstance(details, Mapping) else None
+
+    return {
+        "input_tokens": usage.get("prompt_tokens"),
+        "cache_read_input_tokens": detail("prompt_tokens_details", "cached_tokens"),
+        "cache_creation_input_tokens": detail("prompt_tokens_details", "cache_write_tokens"),
+        "output_tokens": usage.get("completion_tokens"),
+        "reasoning_output_tokens": detail("completion_tokens_details", "reasoning_tokens"),
+    }
+
+
+_OF_A_CHOICE = frozenset({"index", "message", "finish_reason"})
+
+
+def _choice(choices: Any) -> Raw:
+    if not isinstance(choices, list) or not choices:
+        raise AppendRejected("response.choices", "is empty: there is no answer in it")
+    if len(choices) > 1:
+        reason = f"has {len(choices)}: a conversation goes on from one, so ask with n=1"
+        raise AppendRejected("response.choices", reason)
+    (choice,) = choices
+    if not isinstance(choice, Mapping) or not isinstance(choice.get("message"), Mapping):
+        raise AppendRejected("response.choices[0].message", "is missing")
+    return choice
+
+
+def _spoken(audio: Any) -> list[Part]:
+    """Return what was spoken: what it says as text, since the sound is kept only for a while."""
+    if not isinstance(audio, Mapping):
+        return []
+    rest = unknown_fields(given_of(audio), ("id", "transcript"), AudioPart)
+    transcript = audio.get("transcript")
+    parts: list[Part] = [TextPart(text=transcript)] if isinstance(transcript, str) else []
+    sound = {**rest, "media_type": "audio/*", "file_id": audio.get("id")}
+    return [*parts, AudioPart.model_validate(sound)]
