@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from agentjournal import events
     from agentjournal.cached_results import CachedResult
     from agentjournal.calls import Call
+    from agentjournal.counters import Counter
     from agentjournal.digests import arguments_digest, idempotency_key
+    from agentjournal.drafts import Delta
     from agentjournal.envelope import Recorded
     from agentjournal.errors import (
         AgentJournalError,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
         LeaseHeld,
         LeaseLost,
         LimitExceeded,
+        MessageAbandoned,
         NeedsVerification,
         NoOutcome,
         NotCaughtUp,
@@ -144,6 +147,7 @@ if TYPE_CHECKING:
     from agentjournal.session import Session
     from agentjournal.settings import Settings
     from agentjournal.state import Message, SessionState
+    from agentjournal.streaming import StreamedMessage
     from agentjournal.summary import Summary
     from agentjournal.tool_calls import ToolCall
     from agentjournal.tools import Tool, tool
@@ -179,8 +183,10 @@ __all__ = [
     "ConversationCompacted",
     "ConversationRewound",
     "Cost",
+    "Counter",
     "CustomEvent",
     "DecisionMade",
+    "Delta",
     "DocumentPart",
     "Entity",
     "EnvironmentChanged",
@@ -211,6 +217,7 @@ __all__ = [
     "Log",
     "MemoryRecalled",
     "Message",
+    "MessageAbandoned",
     "MessageAdded",
     "MessageRetracted",
     "ModelCalled",
@@ -267,6 +274,7 @@ __all__ = [
     "StepStarted",
     "StreamDeleted",
     "StreamParked",
+    "StreamedMessage",
     "Summary",
     "Target",
     "TextPart",
@@ -316,7 +324,9 @@ _MODULES = {
     "NeedsVerification": "errors",
     "CallNotFound": "errors",
     "CallEnded": "errors",
+    "Counter": "counters",
     "arguments_digest": "digests",
+    "Delta": "drafts",
     "Recorded": "envelope",
     "AgentJournalError": "errors",
     "AppendIdReused": "errors",
@@ -330,6 +340,7 @@ _MODULES = {
     "LeaseHeld": "errors",
     "LeaseLost": "errors",
     "LimitExceeded": "errors",
+    "MessageAbandoned": "errors",
     "NotCaughtUp": "errors",
     "NotConfigured": "errors",
     "SessionMismatch": "errors",
@@ -352,6 +363,7 @@ _MODULES = {
     "Message": "state",
     "SessionState": "state",
     "ToolCall": "tool_calls",
+    "StreamedMessage": "streaming",
     "Summary": "summary",
     "Window": "windows.window",
 }

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 
 from agentjournal.artifacts import Artifacts
+from agentjournal.counters import Counters
 from agentjournal.envelope import Recorded
 from agentjournal.errors import AppendRejected, VersionConflict
 from agentjournal.events import Event, SessionStarted
 from agentjournal.ids import StreamId, parse_stream
+from agentjournal.live import Live
 from agentjournal.outgoing import Redact, checked_id, outgoing
 from agentjournal.partitions import partition_of
 from agentjournal.pending import Pending
@@ -20,8 +23,6 @@ from agentjournal.ports import EVENTS, Appends, Ends, Notes, Results, Subscribe,
 from agentjournal.receipts import Receipt
 from agentjournal.requests import MAX_REQUEST_BYTES, NewEvent, Request
 from agentjournal.working_memory import NoteStore, now
-
-_FOLLOW_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Servers:
     stored_notes: NoteStore
     results: Results
     subscribe: Subscribe
+    live: Live
+    counters: Counters
     now: Callable[[], datetime] = now  # the clock that a reader goes by
 
 
@@ -133,17 +136,16 @@ class Handle:
     async def events(self, *, after: int = 0, follow: bool = False) -> AsyncIterator[Recorded]:
         """Yield the session's events with version > `after`; with `follow`, for ever.
 
-        Raises StreamParked.
+        Raises StreamParked, Unavailable.
         """
-        if not follow:
+        if follow:
+            following = self._servers.live.events(self.stream, after)
+        else:
             await self._catch_up(5.0)
-        while True:
-            async for recorded in self._servers.views.read_stream(self.stream, after=after):
-                after = recorded.version
+            following = self._servers.views.read_stream(self.stream, after=after)
+        async with aclosing(following):
+            async for recorded in following:
                 yield recorded
-            if not follow:
-                return
-            await asyncio.sleep(_FOLLOW_S)
 
     async def _catch_up(self, timeout_s: float, *, through: int = 0) -> int:
         """Wait until what is acknowledged shows; return the version that is known to show then."""

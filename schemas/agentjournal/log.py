@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from pydantic import ValidationError
 
+from agentjournal.counters import Counter
 from agentjournal.envelope import Recorded
 from agentjournal.events import SessionStarted
 from agentjournal.events.decode import rejection
@@ -109,6 +110,14 @@ class Log:
         events = subscribe(group=group, types=types, tenants=tenants, start=start)
         return whole_events(events, self._servers.artifacts)
 
+    def counter(self, name: str, *, window_s: float = 60.0) -> Counter:
+        """Return a counter of what happens in `window_s` seconds; it may be lost at any time.
+
+        Raises AppendRejected when the name is no id, ValueError when the window is not between
+        0.1 s and a year.
+        """
+        return Counter(self._servers.counters, self.settings.tenant, name, window_s)
+
     async def caught_up(self, receipt: Receipt, *, timeout_s: float = 5.0) -> None:
         """Return once every read model shows the append.
 
@@ -124,6 +133,8 @@ class Log:
 
     async def close(self) -> None:
         """Close all connections; an append without an outcome stays unknown."""
+        await self._servers.live.close()
+        await self._servers.counters.close()
         await self._servers.appender.close()
         await self._servers.ends.close()
         await self._servers.notes.close()

@@ -57,7 +57,7 @@ class PostgresViews:
             page = _PAGE if left is None else min(left, _PAGE)
             rows = await self._rows("load", stream=stream, after=after, most=page)
             for row in rows:
-                yield await whole(_recorded(stream, row), self._artifacts)
+                yield await whole(recorded_of(stream, row), self._artifacts)
             if len(rows) < page:
                 return
             after = rows[-1]["version"]
@@ -200,7 +200,11 @@ class PostgresViews:
             return self._pool
 
 
-def _recorded(stream: StreamId, row: dict[str, Any]) -> Recorded:
+def recorded_of(stream: StreamId, row: dict[str, Any]) -> Recorded:
+    """Return the event in a row of `events`, beside the `last_version` of its stream then.
+
+    Raises IntegrityError when it is beyond that.
+    """
     if row["version"] > row["last_version"]:
         raise IntegrityError(f"{stream}: version {row['version']} is beyond its head")
     return Recorded(

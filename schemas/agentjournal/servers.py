@@ -11,12 +11,16 @@ from agentjournal.handle import Servers
 from agentjournal.kafka_ends import KafkaEnds
 from agentjournal.kafka_outbox import KafkaOutbox
 from agentjournal.kafka_subscription import subscribe
+from agentjournal.live import Live
 from agentjournal.outgoing import Redact
+from agentjournal.postgres_live import PostgresLive
 from agentjournal.postgres_notes import PostgresNotes
 from agentjournal.postgres_results import PostgresResults
 from agentjournal.postgres_views import PostgresViews
+from agentjournal.redis_counters import RedisCounters
 from agentjournal.redis_inbox import RedisInbox
 from agentjournal.redis_notes import RedisNotes
+from agentjournal.redis_streaming import RedisDrafts
 from agentjournal.settings import Settings
 
 
@@ -24,6 +28,7 @@ def servers_of(settings: Settings, redact: Redact | None = None) -> Servers:
     """Return Kafka, Postgres and Redis. Raises NotConfigured when an extra is not installed."""
     artifacts = artifacts_of(settings)
     views = PostgresViews(settings, artifacts)
+    drafts = RedisDrafts(settings)
     return Servers(
         appender=appender_of(settings),
         views=views,
@@ -34,6 +39,8 @@ def servers_of(settings: Settings, redact: Redact | None = None) -> Servers:
         stored_notes=PostgresNotes(views),
         results=PostgresResults(views),
         subscribe=partial(subscribe, settings),
+        live=Live(PostgresLive(views), drafts, artifacts),
+        counters=RedisCounters(settings),
     )
 
 

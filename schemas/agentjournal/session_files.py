@@ -14,12 +14,12 @@ from agentjournal.errors import NotConfigured
 from agentjournal.events import ArtifactSaved, EnvironmentChanged, Event, FileChanged
 from agentjournal.events.decode import rejection
 from agentjournal.receipts import Receipt
-from agentjournal.session_memory import SessionMemory
+from agentjournal.session_live import SessionLive
 
 _JSON = "application/json"
 
 
-class SessionFiles(SessionMemory):
+class SessionFiles(SessionLive):
     """A session's artifacts and files: the log has digests, the artifact store has the content."""
 
     async def save_artifact(
