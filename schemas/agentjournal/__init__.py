@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentjournal import events
+    from agentjournal.attempts import Attempt
     from agentjournal.cached_results import CachedResult
     from agentjournal.calls import Call
+    from agentjournal.checkpoints import CheckpointPolicy, CheckpointWatch
     from agentjournal.counters import Counter
     from agentjournal.digests import arguments_digest, idempotency_key
     from agentjournal.drafts import Delta
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
         ArtifactNotFound,
         CallEnded,
         CallNotFound,
+        CheckpointNotFound,
         CompactionRefused,
         EventUnreadable,
         IntegrityError,
@@ -36,10 +39,13 @@ if TYPE_CHECKING:
         NoOutcome,
         NotCaughtUp,
         NotConfigured,
+        PlanNotFound,
+        PlanRefused,
         SessionMismatch,
         SessionNotFound,
         StreamDeleted,
         StreamParked,
+        TaskNotFound,
         Unavailable,
         VersionConflict,
         VersionNotFound,
@@ -141,6 +147,8 @@ if TYPE_CHECKING:
     from agentjournal.handle import PendingAppend
     from agentjournal.log import Connecting, Log, connect
     from agentjournal.outcomes import NOT_DONE, OutcomeUnknown, ToolError
+    from agentjournal.planning import PlanState, StepState
+    from agentjournal.plans import Plan
     from agentjournal.ports import SessionInfo
     from agentjournal.receipts import Receipt
     from agentjournal.run import Run
@@ -149,6 +157,8 @@ if TYPE_CHECKING:
     from agentjournal.state import Message, SessionState
     from agentjournal.streaming import StreamedMessage
     from agentjournal.summary import Summary
+    from agentjournal.task import Task
+    from agentjournal.task_state import TaskState
     from agentjournal.tool_calls import ToolCall
     from agentjournal.tools import Tool, tool
     from agentjournal.windows.window import Window
@@ -168,6 +178,7 @@ __all__ = [
     "ArtifactCorrupt",
     "ArtifactNotFound",
     "ArtifactSaved",
+    "Attempt",
     "AudioPart",
     "CachedResult",
     "Call",
@@ -175,8 +186,11 @@ __all__ = [
     "CallNotFound",
     "CalledWindow",
     "Carried",
+    "CheckpointNotFound",
+    "CheckpointPolicy",
     "CheckpointRestored",
     "CheckpointSaved",
+    "CheckpointWatch",
     "CompactionRefused",
     "Connecting",
     "Constraints",
@@ -234,10 +248,14 @@ __all__ = [
     "Parent",
     "Part",
     "PendingAppend",
+    "Plan",
     "PlanAbandoned",
     "PlanCompleted",
     "PlanCreated",
+    "PlanNotFound",
+    "PlanRefused",
     "PlanRevised",
+    "PlanState",
     "PlannedStep",
     "ProcessEnded",
     "ProcessStarted",
@@ -272,11 +290,15 @@ __all__ = [
     "StepSettled",
     "StepSkipped",
     "StepStarted",
+    "StepState",
     "StreamDeleted",
     "StreamParked",
     "StreamedMessage",
     "Summary",
     "Target",
+    "Task",
+    "TaskNotFound",
+    "TaskState",
     "TextPart",
     "Tool",
     "ToolCall",
@@ -308,6 +330,18 @@ __all__ = [
 # What stands in another module than `events`. Modules are loaded when they are asked for: whoever
 # needs only an error or an id does not wait for the drivers of three servers.
 _MODULES = {
+    "Attempt": "attempts",
+    "CheckpointNotFound": "errors",
+    "CheckpointPolicy": "checkpoints",
+    "CheckpointWatch": "checkpoints",
+    "Plan": "plans",
+    "PlanNotFound": "errors",
+    "PlanRefused": "errors",
+    "PlanState": "planning",
+    "StepState": "planning",
+    "Task": "task",
+    "TaskNotFound": "errors",
+    "TaskState": "task_state",
     "idempotency_key": "digests",
     "Turn": "execution_state",
     "Question": "execution_state",

@@ -21,6 +21,7 @@ from agentjournal.ports import SessionInfo
 from agentjournal.receipts import Receipt
 from agentjournal.session import Session
 from agentjournal.settings import Settings, find_settings
+from agentjournal.task import Task
 
 _PAGE = 200
 DEFAULT_AGENT = "agent"
@@ -61,10 +62,23 @@ class Log:
             start = SessionStarted(user=user, agent=name, task_id=task, title=title)
         except ValidationError as error:
             raise rejection(error) from None
+        return Session(stream, self._servers, self._writer(agent, worker), start)
+
+    def task(self, task_id: str, *, agent: str | None = None, worker: str | None = None) -> Task:
+        """Return a handle of a task; nothing is written before its first append.
+
+        A task has plans, notes and checkpoints of its own, which any session may go on with.
+        Raises AppendRejected when an id is empty, too long, or holds control characters.
+        """
+        stream = stream_id("task", self.settings.tenant, task_id)
+        return Task(stream, self._servers, self._writer(agent, worker))
+
+    def _writer(self, agent: str | None, worker: str | None) -> Writer:
+        name = agent or DEFAULT_AGENT
         source = f"/{quote(self.settings.tenant, safe='')}/{quote(name, safe='')}"
         if worker:
             checked_id("worker", worker)
-        return Session(stream, self._servers, Writer(source, agent or None, worker or None), start)
+        return Writer(source, agent or None, worker or None)
 
     async def sessions(
         self,

@@ -26,6 +26,7 @@ from agentjournal.events import (
     StepSkipped,
     StepStarted,
 )
+from agentjournal.events.tool import Effect
 from agentjournal.ids import Version
 from agentjournal.stored import Foldable
 
@@ -74,8 +75,8 @@ class StepState:
         return "skipped" if skipped > begun else self.outcome or "open"
 
     @property
-    def effect(self) -> str:
-        """What running it does: `read`, `idempotent` or `external`."""
+    def effect(self) -> Effect:
+        """What running it does; what no plan ever named is taken for external."""
         return "external" if self.planned is None else self.planned.effect
 
     def is_open_at(self, moment: datetime) -> Literal["running", "unknown"] | None:

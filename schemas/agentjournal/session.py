@@ -16,6 +16,7 @@ from agentjournal.loading import KeptState, check_place, stored_state
 from agentjournal.outgoing import checked_id
 from agentjournal.receipts import Receipt
 from agentjournal.resuming import Resuming
+from agentjournal.session_plans import SessionPlans
 from agentjournal.session_states import SessionStates
 from agentjournal.state import SessionState
 from agentjournal.windows.compaction import CompactionRequest, compaction_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from agentjournal.run import Run
 
 
-class Session(SessionStates):
+class Session(SessionStates, SessionPlans):
     """One session. Making a handle writes nothing; its appends keep their order."""
 
     async def window(

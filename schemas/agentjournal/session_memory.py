@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from agentjournal.cached_results import CachedResult, result_at
 from agentjournal.digests import arguments_digest
-from agentjournal.events import NoteDeleted, NoteSet
-from agentjournal.events.decode import rejection
-from agentjournal.handle import Handle
 from agentjournal.ids import Position
+from agentjournal.note_writer import NoteWriter
 from agentjournal.partitions import partition_of
 from agentjournal.ports import READ_FOR_RESULTS
-from agentjournal.receipts import Receipt
 from agentjournal.waiting import wait_until
 from agentjournal.working_memory import Needed, live_values, read_notes
 
 
-class SessionMemory(Handle):
+class SessionMemory(NoteWriter):
     """A session's working memory. Notes are events; what keeps them ready is only a cache."""
 
     async def notes(self, *, timeout_s: float = 5.0) -> Mapping[str, Any]:
@@ -38,24 +33,6 @@ class SessionMemory(Handle):
             servers.notes, servers.stored_notes, self.stream, needed, timeout_s
         )
         return live_values(found, servers.now())
-
-    async def set_note(
-        self, key: str, value: Any, *, ttl_s: float | None = None, timeout_s: float = 30.0
-    ) -> Receipt:
-        """Set a note, for `ttl_s` seconds from when it is recorded. Raises what `append` raises."""
-        try:
-            note = NoteSet(key=key, value=value, ttl_s=ttl_s)
-        except ValidationError as error:
-            raise rejection(error) from None
-        return await self.append(note, timeout_s=timeout_s)
-
-    async def delete_note(self, key: str, *, timeout_s: float = 30.0) -> Receipt:
-        """Delete a note, if there is one. Raises what `append` raises."""
-        try:
-            note = NoteDeleted(key=key)
-        except ValidationError as error:
-            raise rejection(error) from None
-        return await self.append(note, timeout_s=timeout_s)
 
     async def cached_result(
         self,

@@ -1,0 +1,129 @@
+"""Plans and decisions of a session or a task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from agentjournal.errors import PlanNotFound, VersionConflict
+from agentjournal.events import DecisionMade, Event, PlanCreated, PlannedStep
+from agentjournal.events.decode import rejection
+from agentjournal.ids import Version, new_event_id
+from agentjournal.plan_decisions import creation
+from agentjournal.planning import PlanState
+from agentjournal.plans import Plan
+from agentjournal.receipts import Receipt
+from agentjournal.session_checkpoints import SessionCheckpoints
+
+_AGENT = "agent"
+_TRIES = 20
+
+
+class SessionPlans(SessionCheckpoints):
+    """Plans: what is to be done, by whom nobody knows yet, and what came of it."""
+
+    async def plan(
+        self, goal: str, /, steps: Sequence[PlannedStep], *, plan_id: str | None = None
+    ) -> Plan:
+        """Make a plan and return it; with a `plan_id`, the same asked for again is the same plan.
+
+        So a program begins with this whether or not it ran before. What the plan has come to since,
+        revisions among it, stays. Raises PlanRefused when there is another plan of this id,
+        AppendRejected when steps have the same id, or wait for what is not there or for each other,
+        and what `load` and `append` raise.
+        """
+        wanted = self._wanted(goal, steps, plan_id or new_event_id())
+        for left in reversed(range(_TRIES)):
+            version, plans = await self.plans_now()
+            held = plans.get(wanted.plan_id)
+            events = creation(self.stream, held, wanted)
+            try:
+                if events:
+                    await self.append(events, expected_version=version)
+            except VersionConflict:
+                if not left:
+                    raise
+            else:
+                return Plan(PlanPlace(self), held or PlanState(wanted.plan_id))
+        raise AssertionError
+
+    async def load_plan(self, plan_id: str) -> Plan:
+        """Return a plan that was made before. Raises PlanNotFound, and what `load` raises."""
+        _, plans = await self.plans_now()
+        held = plans.get(plan_id)
+        if held is None or held.version is None:
+            raise PlanNotFound(self.stream, plan_id)
+        return Plan(PlanPlace(self), held)
+
+    async def plans_now(self) -> tuple[Version, Mapping[str, PlanState]]:
+        """Return the version of the newest state, and its plans. Raises what `load` raises."""
+        state = await self.current()
+        return state.version, dict(state.plans)
+
+    async def record_decision(
+        self,
+        question: str,
+        choice: Any,
+        reason: str,
+        *,
+        by: str | None = None,
+        alternatives: Sequence[Any] | None = None,
+        timeout_s: float = 30.0,
+    ) -> Receipt:
+        """Record what was chosen, why, and between what; `by` is this handle's agent unless given.
+
+        Raises what `append` raises.
+        """
+        try:
+            event = DecisionMade(
+                question=question,
+                choice=choice,
+                reason=reason,
+                by=by or self._writer.agent or _AGENT,
+                alternatives=None if alternatives is None else list(alternatives),
+            )
+        except ValidationError as error:
+            raise rejection(error) from None
+        return await self.append(event, timeout_s=timeout_s)
+
+    def _wanted(self, goal: str, steps: Sequence[PlannedStep], plan_id: str) -> PlanCreated:
+        """Return the event of a plan as it is written: compared with what was written before."""
+        try:
+            event: Event = PlanCreated(plan_id=plan_id, goal=goal, steps=list(steps))
+        except ValidationError as error:
+            raise rejection(error) from None
+        redact = self._servers.redact
+        written = event if redact is None else redact(event)
+        if not isinstance(written, PlanCreated):
+            raise TypeError(f"a plan was redacted to a {type(written).__name__}")
+        return written
+
+
+class PlanPlace:
+    """The session or task that a plan is of."""
+
+    def __init__(self, handle: SessionPlans) -> None:
+        self.stream, self._handle = handle.stream, handle
+        self._recorded_at: str | None = None
+
+    async def append(
+        self, events: Event | Sequence[Event], /, *, expected_version: int | None = None
+    ) -> Receipt:
+        """Append to it."""
+        return await self._handle.append(events, expected_version=expected_version)
+
+    async def plans_now(self) -> tuple[Version, Mapping[str, PlanState]]:
+        """Return its version, and its plans."""
+        state = await self._handle.current()
+        self._recorded_at = None if state.last is None else state.last.recorded_at
+        return state.version, dict(state.plans)
+
+    def now(self) -> datetime:
+        """Return the time: never earlier than the broker's when it recorded what was last read."""
+        now = self._handle.now()
+        if self._recorded_at is None:
+            return now
+        return max(now, datetime.fromisoformat(self._recorded_at))

@@ -1,0 +1,58 @@
+"""From stored events to a task's state."""
+
+from __future__ import annotations
+
+from agentjournal.errors import IntegrityError
+from agentjournal.ids import StreamId
+from agentjournal.loading import StoredEvents
+from agentjournal.stored import Page
+from agentjournal.task_state import TaskState
+
+
+async def stored_task(
+    stored: StoredEvents, stream: StreamId, kept: TaskState | None = None
+) -> TaskState:
+    """Return what the stored events of a task come to; an empty state when there are none.
+
+    A state that was `kept` goes on, if the last event that it took is still what is stored there.
+    Raises StreamParked, EventUnreadable, IntegrityError when the events are not the whole chain.
+    """
+    state = kept or TaskState(stream)
+    again = 1 if state.version else 0  # its last event is read once more
+    head: Page | None = None
+    async for page in stored.read_pages(stream, after=state.version - again):
+        events = page.events
+        if head is None and again:
+            if not events or (events[0].version, events[0].hash) != (state.version, state.hash):
+                return await stored_task(stored, stream)
+            events = events[1:]
+        head = head or page
+        for event in events:
+            if event.version != state.version + 1:
+                raise IntegrityError(f"{stream}: version {state.version + 1} is missing")
+            if event.version == head.last_version and event.hash != head.last_hash:
+                raise IntegrityError(f"{stream}: version {event.version} is not the head's event")
+            state.apply(event)
+    if head is None:
+        return TaskState(stream)
+    if state.version < head.last_version:
+        missing = head.last_version - state.version
+        raise IntegrityError(f"{stream}: {missing} events are missing")
+    return state
+
+
+class KeptTask:
+    """The state of a task from one reading to the next: only what is new is read.
+
+    What it returns goes on at the next call: use it before you await anything else.
+    """
+
+    def __init__(self) -> None:
+        self._state: TaskState | None = None
+
+    async def current(self, stored: StoredEvents, stream: StreamId) -> TaskState:
+        """Return what `stored_task` returns. Raises what it raises."""
+        # Taken out meanwhile: a call beside this one, or after a failure, reads from the start.
+        state, self._state = self._state, None
+        self._state = state = await stored_task(stored, stream, state)
+        return state
