@@ -6,11 +6,13 @@ from datetime import datetime
 
 from agentjournal.artifacts import Artifacts
 from agentjournal.handle import Servers
+from agentjournal.live import Live
 from agentjournal.log import Log
 from agentjournal.outgoing import Redact
 from agentjournal.settings import Settings
 from agentjournal.testing.appends import MemoryAppender, MemoryOutbox
 from agentjournal.testing.clock import Clock
+from agentjournal.testing.live import MemoryCounters, MemoryDrafts, MemoryEvents
 from agentjournal.testing.notes import MemoryNotes, NoNotes
 from agentjournal.testing.results import MemoryResults
 from agentjournal.testing.subscriptions import MemorySubscriptions
@@ -21,9 +23,14 @@ from agentjournal.testing.world import World
 class MemoryLog(Log):
     """A client of a log in memory; `beside()` gives another one of the same log."""
 
-    def __init__(self, world: World, tenant: str, redact: Redact | None = None) -> None:
-        self._world, self._redact, self._outbox = world, redact, MemoryOutbox(world)
-        artifacts = Artifacts(world.artifacts)
+    def __init__(
+        self,
+        world: World,
+        tenant: str,
+        redact: Redact | None = None,
+        artifacts: Artifacts | None = None,
+    ) -> None:
+        self._world, self._outbox = world, MemoryOutbox(world)
         servers = Servers(
             appender=MemoryAppender(self._outbox, self._outbox.inbox),
             views=MemoryViews(world, artifacts),
@@ -34,6 +41,8 @@ class MemoryLog(Log):
             stored_notes=MemoryNotes(world),
             results=MemoryResults(world),
             subscribe=MemorySubscriptions(world),
+            live=Live(MemoryEvents(world), MemoryDrafts(world), artifacts),
+            counters=MemoryCounters(world),
             now=world.clock.now,
         )
         nowhere = Settings("in memory", "in memory", "in memory", tenant)
@@ -44,9 +53,16 @@ class MemoryLog(Log):
         """The broker's clock and the readers', which is yours to move."""
         return self._world.clock
 
-    def beside(self, *, tenant: str | None = None) -> MemoryLog:
+    def beside(
+        self, *, tenant: str | None = None, redact: Redact | None = None, artifacts: bool = True
+    ) -> MemoryLog:
         """Return another client of the same log, as one in another process would be."""
-        return MemoryLog(self._world, tenant or self.settings.tenant, self._redact)
+        return MemoryLog(
+            self._world,
+            tenant or self.settings.tenant,
+            redact or self._servers.redact,
+            Artifacts(self._world.artifacts) if artifacts else None,
+        )
 
     def cut(self, *, landed: bool) -> None:
         """Cut this client off, as a kill of its process does; nothing reaches the log any more.
@@ -57,11 +73,17 @@ class MemoryLog(Log):
 
 
 def memory_log(
-    *, tenant: str = "default", redact: Redact | None = None, at: datetime | None = None
+    *,
+    tenant: str = "default",
+    redact: Redact | None = None,
+    at: datetime | None = None,
+    artifacts: bool = True,
 ) -> MemoryLog:
     """Return a new, empty log in memory, to be used with `async with`, or as it is.
 
-    Its clock begins `at` a moment, by default now, and moves only when it is told to.
-    Raises NotConfigured where `agentjournal-server`, whose cores it is made of, is not installed.
+    Its clock begins `at` a moment, by default now, and moves only when it is told to. Without
+    `artifacts`, values over 64 KiB stay in their events. Raises NotConfigured where
+    `agentjournal-server`, whose cores it is made of, is not installed.
     """
-    return MemoryLog(World(Clock(at)), tenant, redact)
+    world = World(Clock(at))
+    return MemoryLog(world, tenant, redact, Artifacts(world.artifacts) if artifacts else None)

@@ -20,7 +20,7 @@ from agentjournal.testing.world import World
 class MemoryViews:
     """Streams and sessions."""
 
-    def __init__(self, world: World, artifacts: Artifacts) -> None:
+    def __init__(self, world: World, artifacts: Artifacts | None) -> None:
         self._world, self._artifacts = world, artifacts
 
     async def read_stream(

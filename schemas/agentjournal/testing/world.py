@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Callable
+from datetime import datetime
+from typing import Protocol
 
+from agentjournal.drafts import Draft, Piece
 from agentjournal.envelope import Recorded, parse_record
 from agentjournal.ids import Partition, Position, StreamId
 from agentjournal.partitions import PARTITIONS, partition_of
@@ -25,6 +29,8 @@ class World:
         }
         self.streams: defaultdict[StreamId, list[Recorded]] = defaultdict(list)
         self.artifacts = MemoryArtifacts()
+        self.drafts = DraftStore()
+        self.counted: dict[tuple[str, str, float], list[tuple[datetime, int]]] = {}
         self.places: dict[tuple[str, Partition], Position] = {}  # of groups: the next to handle
         self.held: set[tuple[str, Partition]] = set()  # by a member that handles an event of it
         self._waiting: list[asyncio.Future[None]] = []
@@ -60,6 +66,21 @@ class World:
 def _finish(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
+
+
+class Feed(Protocol):
+    """One who is told how drafts grow."""
+
+    followed: set[StreamId]
+    deliver: Callable[[StreamId, Piece], None]
+
+
+class DraftStore:
+    """Messages that are being written, when each was last heard of, and who follows them."""
+
+    def __init__(self) -> None:
+        self.kept: dict[StreamId, dict[str, tuple[Draft, str, datetime]]] = {}
+        self.feeds: list[Feed] = []
 
 
 class MemoryArtifacts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,12 +16,9 @@ from agentjournal import (
     SessionMismatch,
     StreamDeleted,
 )
-from agentjournal.settings import Settings
-from tests.servers import connected, unsettled
+from tests.clients import Clients
+from tests.servers import unsettled
 from tests.support import message
-
-pytestmark = pytest.mark.stack
-
 
 TOO_LARGE = MessageAdded(role="user", content="x" * 900_001)
 REFUSED: dict[str, tuple[Any, str]] = {
@@ -41,11 +37,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("fault", REFUSED)
 async def test_what_is_not_valid_is_refused_before_anything_is_sent(
-    journal: Settings, fault: str
+    clients: Clients, fault: str
 ) -> None:
     events, path = REFUSED[fault]
-    nobody = replace(journal, kafka="127.0.0.1:1", redis="redis://127.0.0.1:1")
-    async with connected(nobody) as log:
+    async with clients.away() as log:
         with pytest.raises(AppendRejected) as refused:
             await log.session("s").append(events)
         assert refused.value.path == path
@@ -56,9 +51,9 @@ async def test_what_is_not_valid_is_refused_before_anything_is_sent(
 
 @pytest.mark.parametrize("text", ["", "a\0", "\ud800", "x" * 256])
 async def test_names_that_cannot_be_ids_are_refused_under_their_names(
-    journal: Settings, text: str
+    clients: Clients, text: str
 ) -> None:
-    async with connected(journal) as log:
+    async with clients.connected() as log:
         names = ["user", "task", *(["agent", "worker"] if text else [])]
         for name in names:
             with pytest.raises(AppendRejected) as refused:
@@ -71,9 +66,9 @@ async def test_names_that_cannot_be_ids_are_refused_under_their_names(
             log.session(text)
 
 
-async def test_the_longest_names_are_fine(journal: Settings) -> None:
+async def test_the_longest_names_are_fine(clients: Clients) -> None:
     name = "é" * 255
-    async with connected(journal) as log:
+    async with clients.connected() as log:
         session = log.session(name, user=name, agent=name, task=name, worker=name)
         await session.append(message("a"), append_id=name)
         assert (await session.load()).user == name
@@ -81,8 +76,8 @@ async def test_the_longest_names_are_fine(journal: Settings) -> None:
         assert (recorded.worker, recorded.append_id) == (name, name)
 
 
-async def test_a_deleted_session_takes_nothing_more(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_a_deleted_session_takes_nothing_more(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("s")
         await session.append([message("a"), SessionDeleted(reason="asked for")])
         with pytest.raises(StreamDeleted):
@@ -92,16 +87,16 @@ async def test_a_deleted_session_takes_nothing_more(journal: Settings) -> None:
         assert (await session.load()).status == "deleted"
 
 
-async def test_another_user_is_kept_out(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_another_user_is_kept_out(clients: Clients) -> None:
+    async with clients.connected() as log:
         await log.session("s", user="u-7").append(message("a"))
         with pytest.raises(SessionMismatch):
             await log.session("s", user="u-8").append(message("b"))
         assert (await log.session("s", user="u-7").append(message("c"))).first_version == 3
 
 
-async def test_tenants_do_not_see_each_other(journal: Settings) -> None:
-    async with connected(journal) as one, connected(journal) as two:
+async def test_tenants_do_not_see_each_other(clients: Clients) -> None:
+    async with clients.connected() as one, clients.connected() as two:
         await one.session("s").append(message("one"))
         await two.session("s").append([message("two"), message("too")])
         assert [m.text for m in (await one.session("s").load()).messages] == ["one"]
@@ -109,13 +104,13 @@ async def test_tenants_do_not_see_each_other(journal: Settings) -> None:
         assert [(i.session_id, i.version) async for i in two.sessions()] == [("s", 3)]
 
 
-async def test_what_redact_returns_is_all_that_is_recorded(journal: Settings) -> None:
+async def test_what_redact_returns_is_all_that_is_recorded(clients: Clients) -> None:
     def redact(event: Event) -> Event:
         if isinstance(event, MessageAdded):
             return message(event.text.replace("4242", "····"))
         return event
 
-    async with connected(journal, redact=redact) as log:
+    async with clients.connected(redact=redact) as log:
         session = log.session("s", title="kept")
         await session.append(message("card 4242"))
         recorded = [e.raw_data async for e in session.events()]

@@ -1,4 +1,4 @@
-"""Appending on real servers: what is acknowledged is recorded once, and in order."""
+"""Appending: what is acknowledged is recorded once, and in order."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from agentjournal import (
     SessionNotFound,
     VersionConflict,
 )
-from agentjournal.settings import Settings
-from tests.servers import connected, unsettled
+from tests.clients import Clients
+from tests.servers import unsettled
 from tests.support import message
 
-pytestmark = pytest.mark.stack
 
-
-async def test_an_append_begins_the_session_and_has_a_receipt(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_an_append_begins_the_session_and_has_a_receipt(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("s é/😀", user="u-7", agent="support", task="t-1", title="Refund")
         receipt = await session.append([message("a"), message("b")], append_id="first")
         assert receipt.stream == session.stream
@@ -36,8 +34,8 @@ async def test_an_append_begins_the_session_and_has_a_receipt(journal: Settings)
         assert [m.text for m in state.messages] == ["a", "b"]
 
 
-async def test_making_a_handle_writes_nothing(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_making_a_handle_writes_nothing(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("s")
         with pytest.raises(SessionNotFound) as missing:
             await session.load()
@@ -45,8 +43,8 @@ async def test_making_a_handle_writes_nothing(journal: Settings) -> None:
         assert [info async for info in log.sessions()] == []
 
 
-async def test_expected_version_0_makes_a_new_session_and_no_old_one(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_expected_version_0_makes_a_new_session_and_no_old_one(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("s")
         await session.append(message("a"), expected_version=0)
         with pytest.raises(VersionConflict) as conflict:
@@ -54,8 +52,8 @@ async def test_expected_version_0_makes_a_new_session_and_no_old_one(journal: Se
         assert conflict.value.actual_version == 2
 
 
-async def test_ten_writers_who_expect_a_version_lose_nothing(journal: Settings) -> None:
-    async with connected(journal) as log, connected(journal, tenant=log.settings.tenant) as other:
+async def test_ten_writers_who_expect_a_version_lose_nothing(clients: Clients) -> None:
+    async with clients.connected() as log, clients.connected(tenant=log.settings.tenant) as other:
         await log.session("s").append(CustomEvent("custom.count", {"n": 0}))
 
         ahead: list[int] = []
@@ -78,8 +76,8 @@ async def test_ten_writers_who_expect_a_version_lose_nothing(journal: Settings) 
         assert all(versions > 0 for versions in ahead)
 
 
-async def test_ten_writers_who_expect_nothing_all_land(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_ten_writers_who_expect_nothing_all_land(clients: Clients) -> None:
+    async with clients.connected() as log:
         texts = [f"{writer}-{n}" for writer in range(10) for n in range(10)]
 
         async def write(writer: int) -> None:
@@ -95,8 +93,8 @@ async def test_ten_writers_who_expect_nothing_all_land(journal: Settings) -> Non
             assert mine == [f"{writer}-{n}" for n in range(10)]
 
 
-async def test_what_is_enqueued_keeps_its_order(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_what_is_enqueued_keeps_its_order(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("s")
         pending = [await session.enqueue(message(str(n))) for n in range(500)]
         last = await session.append(message("last"))
@@ -108,17 +106,17 @@ async def test_what_is_enqueued_keeps_its_order(journal: Settings) -> None:
         assert unsettled(log) == []
 
 
-async def test_appends_made_at_once_through_one_handle_keep_their_order(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_appends_made_at_once_through_one_handle_keep_their_order(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("s")
         receipts = await asyncio.gather(*(session.append(message(str(n))) for n in range(200)))
         assert [r.first_version for r in receipts] == list(range(2, 202))
 
 
 async def test_an_append_that_expects_a_version_waits_for_those_before_it(
-    journal: Settings,
+    clients: Clients,
 ) -> None:
-    async with connected(journal) as log:
+    async with clients.connected() as log:
         session = log.session("s")
         first = await session.enqueue(message("a"))
         receipt = await session.append(message("b"), expected_version=2)
@@ -126,8 +124,8 @@ async def test_an_append_that_expects_a_version_waits_for_those_before_it(
         assert receipt.first_version == 3
 
 
-async def test_an_enqueued_append_tells_of_its_refusal_when_asked(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_an_enqueued_append_tells_of_its_refusal_when_asked(clients: Clients) -> None:
+    async with clients.connected() as log:
         await log.session("s", user="u-7").append(message("a"))
         pending = await log.session("s", user="u-8").enqueue(message("b"), append_id="x")
         assert pending.append_id == "x"
@@ -135,8 +133,8 @@ async def test_an_enqueued_append_tells_of_its_refusal_when_asked(journal: Setti
             await pending.receipt()
 
 
-async def test_the_largest_append_is_taken(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_the_largest_append_is_taken(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("s")
         large = MessageAdded(role="user", content="x" * 890_000)
         assert (await session.append(large)).last_version == 2

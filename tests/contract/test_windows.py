@@ -16,10 +16,7 @@ from agentjournal import (
     WindowTooSmall,
 )
 from agentjournal.session import Session
-from agentjournal.settings import Settings
-from tests.servers import connected
-
-pytestmark = pytest.mark.stack
+from tests.clients import Clients
 
 
 def said(role: Any, text: str) -> MessageAdded:
@@ -44,8 +41,8 @@ async def conversation(session: Session) -> None:
     )
 
 
-async def test_a_session_is_compacted_and_the_log_keeps_everything(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_a_session_is_compacted_and_the_log_keeps_everything(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("compacted")
         await conversation(session)
         with pytest.raises(CompactionRefused) as refused:
@@ -66,8 +63,8 @@ async def test_a_session_is_compacted_and_the_log_keeps_everything(journal: Sett
         assert before.messages[0].text == "rules"
 
 
-async def test_a_conversation_is_rewound_and_goes_on_otherwise(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_a_conversation_is_rewound_and_goes_on_otherwise(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("rewound")
         await conversation(session)
         await session.rewind(3, reason="edited")
@@ -82,8 +79,8 @@ async def test_a_conversation_is_rewound_and_goes_on_otherwise(journal: Settings
                 await session.rewind(beyond)
 
 
-async def test_of_two_that_compact_at_once_one_is_told_that_it_lost(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_of_two_that_compact_at_once_one_is_told_that_it_lost(clients: Clients) -> None:
+    async with clients.connected() as log:
         one, two = log.session("raced"), log.session("raced")
         await conversation(one)
         both = await asyncio.gather(
@@ -94,8 +91,8 @@ async def test_of_two_that_compact_at_once_one_is_told_that_it_lost(journal: Set
         assert len((await one.load()).compactions) == 1
 
 
-async def test_a_window_keeps_to_its_budget_in_every_form(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_a_window_keeps_to_its_budget_in_every_form(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("budget")
         await conversation(session)
         for n in range(30):

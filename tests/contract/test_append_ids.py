@@ -7,15 +7,13 @@ import asyncio
 import pytest
 
 from agentjournal import AppendIdReused
-from agentjournal.settings import Settings
-from tests.servers import connected, eventually, unsettled
+from tests.clients import Clients
+from tests.servers import eventually, unsettled
 from tests.support import message
 
-pytestmark = pytest.mark.stack
 
-
-async def test_the_same_append_id_in_many_sessions_are_many_appends(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_the_same_append_id_in_many_sessions_are_many_appends(clients: Clients) -> None:
+    async with clients.connected() as log:
         sessions = [log.session(f"s-{n}") for n in range(24)]
         receipts = await asyncio.gather(
             *(s.append(message(s.id), append_id="turn-1", timeout_s=10) for s in sessions)
@@ -26,8 +24,8 @@ async def test_the_same_append_id_in_many_sessions_are_many_appends(journal: Set
             assert found.text == session.id
 
 
-async def test_a_call_that_gave_up_and_its_repeat_are_one_append(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_a_call_that_gave_up_and_its_repeat_are_one_append(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("s")
         first = asyncio.create_task(session.append(message("once"), append_id="a"))
         await eventually(lambda: unsettled(log))
@@ -38,8 +36,8 @@ async def test_a_call_that_gave_up_and_its_repeat_are_one_append(journal: Settin
         assert after.first_version == 3
 
 
-async def test_two_calls_at_once_under_one_id_are_one_append(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_two_calls_at_once_under_one_id_are_one_append(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("s")
         calls = [session.append(message("once"), append_id="a", timeout_s=5) for _ in range(8)]
         receipts = await asyncio.gather(*calls)
@@ -50,9 +48,9 @@ async def test_two_calls_at_once_under_one_id_are_one_append(journal: Settings) 
 
 
 async def test_two_calls_at_once_under_one_id_with_other_content_are_told_apart(
-    journal: Settings,
+    clients: Clients,
 ) -> None:
-    async with connected(journal) as log:
+    async with clients.connected() as log:
         session = log.session("s")
         first = asyncio.create_task(session.append(message("one"), append_id="a"))
         await eventually(lambda: unsettled(log))

@@ -1,4 +1,4 @@
-"""Results of tools that may be used again, on real servers."""
+"""Results of tools that may be used again."""
 
 from __future__ import annotations
 
@@ -24,10 +24,7 @@ from agentjournal import (
     arguments_digest,
 )
 from agentjournal.events.tool import Effect
-from agentjournal.settings import Settings
-from tests.servers import connected, query
-
-pytestmark = pytest.mark.stack
+from tests.clients import Clients
 
 ARGUMENTS = {"path": "a.txt", "lines": [1, 2]}
 
@@ -59,9 +56,9 @@ async def output_of(session: Session, **named: Any) -> Any:
     return None if found is None else found.output
 
 
-async def test_the_same_call_has_the_latest_result_of_the_tenant(journal: Settings) -> None:
+async def test_the_same_call_has_the_latest_result_of_the_tenant(clients: Clients) -> None:
     result = {"n": 2**70, "half": "\ud800"}
-    async with connected(journal) as log, connected(journal) as stranger:
+    async with clients.connected() as log, clients.connected() as stranger:
         one, other = log.session("one"), log.session("other")
         assert await latest(one) is None
         receipt = await one.append([begun("c-1"), done("first", "c-1", result=result)])
@@ -110,16 +107,16 @@ NOT_AGAIN: dict[str, Sequence[Event]] = {
 
 @pytest.mark.parametrize("events", NOT_AGAIN.values(), ids=NOT_AGAIN)
 async def test_a_result_that_is_none_is_not_used_again(
-    journal: Settings, events: Sequence[Event]
+    clients: Clients, events: Sequence[Event]
 ) -> None:
-    async with connected(journal) as log:
+    async with clients.connected() as log:
         session = log.session("s")
         await session.append(events)
         assert await latest(session) is None
 
 
-async def test_what_comes_after_a_rewind_counts(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_what_comes_after_a_rewind_counts(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("s")
         await session.append([begun("c-1"), done("kept", "c-1")])
         await session.append([begun("c-2"), done("rewound", "c-2")])
@@ -133,9 +130,9 @@ async def test_what_comes_after_a_rewind_counts(journal: Settings) -> None:
     "change", [FileChanged(path="a.txt", reason="edit"), EnvironmentChanged(cwd="/elsewhere")]
 )
 async def test_what_was_read_of_an_environment_that_changed_is_not_used_again(
-    journal: Settings, change: Event
+    clients: Clients, change: Event
 ) -> None:
-    async with connected(journal) as log:
+    async with clients.connected() as log:
         session = log.session("s")
         await session.append([begun("c-1"), done("before", "c-1"), begun("c-2")])
         assert await output_of(session, reads_environment=True) == "before"
@@ -146,26 +143,21 @@ async def test_what_was_read_of_an_environment_that_changed_is_not_used_again(
         assert await output_of(session, reads_environment=True) == "after"
 
 
-async def test_a_result_ages_and_using_it_again_does_not_renew_it(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_a_result_ages_and_using_it_again_does_not_renew_it(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("s")
         await session.append([begun("c-1"), done("x", "c-1")])
         await session.append([begun("c-2"), done("x", "c-2", cached_from="c-1")])
         found = await latest(session)
         assert found is not None
         assert found.call_id == "c-1"
-        age = await query(
-            journal,
-            "SELECT extract(epoch FROM now() - recorded_at) AS s FROM agentjournal.results"
-            f" WHERE tenant = '{log.settings.tenant}'",
-        )
-        assert len(age) == 1
+        await clients.time_passes(0.01)
         assert await session.cached_result("look", ARGUMENTS, max_age_s=0) is None
         assert await session.cached_result("look", ARGUMENTS, max_age_s=float("inf")) == found
 
 
-async def test_what_cannot_be_asked_is_refused(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_what_cannot_be_asked_is_refused(clients: Clients) -> None:
+    async with clients.connected() as log:
         session = log.session("s")
         for age in (-1, float("nan")):
             with pytest.raises(ValueError, match="max_age_s"):
