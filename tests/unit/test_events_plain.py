@@ -100,3 +100,16 @@ def test_every_type_has_one_that_takes_its_example(event_type: str) -> None:
         example = decode(line)
         if example["type"] == event_type:
             assert check(event_type, example["data"])
+
+
+def test_what_stands_beside_the_fields_is_taken_too() -> None:
+    """Records of what a model answered have such fields: reading them is no slower."""
+    beside = {"item": {"id": "msg_1"}, "usage": None, "$odd": [1.0, 2**70]}
+    parts = [
+        {"type": "text", "text": "a", **beside},
+        {"type": "reasoning", "provider": "openai", **beside},
+        {"type": "tool_call", "call_id": "c", "name": "n", "arguments_text": "", **beside},
+        {"type": "audio", "media_type": "audio/wav", "file_id": "f", **beside},
+    ]
+    message = {"message_id": "m", "role": "assistant", "parts": parts, "status": "complete"}
+    assert check("message.added", {**message, **beside})

@@ -1,8 +1,8 @@
 """The models once more, for reading what is plainly written as the log has it.
 
 A plain validator is the schema of a model without what costs most, rules in Python. It takes less
-than the model does (no unknown field, nothing that a constructor would fill), and makes of what it
-takes the same event. What it does not take is for the model itself to decide on, and to name.
+than the model does (nothing that a constructor would fill), and makes of what it takes the same
+event. What it does not take is for the model itself to decide on, and to name.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class _Nothing:
     """No value of JSON is one: what asks for it is refused."""
 
 
+_ANYTHING = core_schema.any_schema()
 _NOTHING = core_schema.is_instance_schema(_Nothing)
 # As `is_id` has it: halves of surrogate pairs never get here.
 _ID = core_schema.str_schema(
@@ -104,7 +105,13 @@ def _fields(schema: Schema) -> Schema:
         name: {**field, "schema": _plain(field["schema"])}
         for name, field in schema["fields"].items()
     }
-    return {**schema, "fields": fields, "extra_behavior": "allow", "extras_schema": _NOTHING}
+    # Unknown fields beside one that is always written cannot make an escape form of the record.
+    extras = _ANYTHING if any(map(_is_always_written, fields.values())) else _NOTHING
+    return {**schema, "fields": fields, "extra_behavior": "allow", "extras_schema": extras}
+
+
+def _is_always_written(field: Schema) -> bool:
+    return bool(field["schema"]["type"] != "default")
 
 
 def _tagged(schema: Schema) -> Schema:
