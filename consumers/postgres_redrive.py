@@ -100,7 +100,7 @@ async def _apply(
         context = found.get(parked.stream, EMPTY)
     for recorded in log.events(parked.stream):
         is_due = recorded.version >= parked.version and recorded.position < until
-        if not is_due or not projection.reads(recorded.type):
+        if not is_due or not projection.reads(recorded):
             continue
         if projection.every_event:
             check_chain(recorded, context)

@@ -21,6 +21,7 @@ from projections.conversation_tables import (
     TOOL_CALLS,
     TURNS,
 )
+from projections.conversation_work import LOOKS, WORK
 from projections.plain_text import plain_text, storable
 from projections.projection import Context, Projection, read_sql
 from projections.rows import Changes, Row
@@ -32,9 +33,12 @@ Apply: TypeAlias = Callable[[Recorded, Any, Context, Changes], Context]
 
 def fold(recorded: Recorded, context: Context, changes: Changes) -> Context:
     """Add the event's changes, and move its session on."""
-    apply = _APPLY.get(recorded.type)
+    apply, look = _APPLY.get(recorded.type), LOOKS.get(recorded.type)
+    data = None if apply is None and look is None else recorded.data
+    if look is not None:
+        context = look(recorded, data, context, changes)
     if apply is not None:
-        context = apply(recorded, recorded.data, context, changes)
+        context = apply(recorded, data, context, changes)
     _session(
         recorded,
         changes,
@@ -45,7 +49,7 @@ def fold(recorded: Recorded, context: Context, changes: Changes) -> Context:
         turn_id=context.turn_id or "",
         messages=1 if recorded.type == "message.added" else None,
     )
-    return Context(recorded.version, recorded.hash, context.turn_id)
+    return context._replace(version=recorded.version, hash=recorded.hash)
 
 
 def _session(recorded: Recorded, changes: Changes, **columns: Any) -> None:
@@ -158,6 +162,7 @@ def _tool_started(r: Recorded, data: Any, context: Context, changes: Changes) ->
             idempotency_key=storable(data["idempotency_key"]),
             started_at=r.recorded_at,
             lease_until=_later(r.recorded_at, data["lease_s"]),
+            fence=r.fence or 0,  # None would let another start of the attempt say it
         ),
     )
     return context
@@ -244,9 +249,9 @@ _APPLY: Mapping[str, Apply] = {
 
 CONVERSATION = Projection(
     name="conversation",
-    tables=(SESSIONS, TURNS, MESSAGES, TOOL_CALLS, MODEL_CALLS),
+    tables=(SESSIONS, TURNS, MESSAGES, TOOL_CALLS, MODEL_CALLS, WORK),
     fold=fold,
     kinds=frozenset({"session"}),
-    types=dict.fromkeys(_APPLY, 1),
+    types=dict.fromkeys((*_APPLY, *LOOKS), 1),
     sql=read_sql("conversation.sql"),
 )

@@ -2,8 +2,11 @@
 -- What an update does to a column is its policy in conversation_tables.py.
 
 -- name: contexts
-SELECT stream, version, encode(head_hash, 'hex') AS hash, nullif(turn_id, '') AS turn_id
-FROM agentjournal_internal.sessions_1 WHERE stream = ANY (%(streams)s);
+SELECT s.stream, s.version, encode(s.head_hash, 'hex') AS hash, nullif(s.turn_id, '') AS turn_id,
+       coalesce(w.remaining, '') AS remaining
+FROM agentjournal_internal.sessions_1 AS s
+LEFT JOIN agentjournal_internal.work_1 AS w USING (tenant, session_id)
+WHERE s.stream = ANY (%(streams)s);
 
 -- name: sessions
 INSERT INTO agentjournal_internal.sessions_1 AS t (
@@ -84,7 +87,7 @@ ON CONFLICT (tenant, session_id, message_id) DO UPDATE SET
 -- A higher attempt brings its own values; within one the first outcome stands, whole as it came.
 INSERT INTO agentjournal_internal.tool_calls_1 AS t (
     tenant, session_id, call_id, version, turn_id, tool, arguments_text, requested_at, attempt,
-    effect, idempotency_key, started_at, lease_until, outcome, ended_at, duration_ms,
+    effect, idempotency_key, started_at, lease_until, fence, outcome, ended_at, duration_ms,
     error_type, error_message, output
 )
 SELECT * FROM unnest(
@@ -92,7 +95,7 @@ SELECT * FROM unnest(
     %(turn_id)b::text[], %(tool)b::text[], %(arguments_text)b::text[],
     %(requested_at)s::timestamptz[], %(attempt)b::bigint[], %(effect)b::text[],
     %(idempotency_key)b::text[], %(started_at)s::timestamptz[], %(lease_until)s::timestamptz[],
-    %(outcome)b::text[], %(ended_at)s::timestamptz[], %(duration_ms)b::float8[],
+    %(fence)b::bigint[], %(outcome)b::text[], %(ended_at)s::timestamptz[], %(duration_ms)b::float8[],
     %(error_type)b::text[], %(error_message)b::text[], %(output)b::text[]
 )
 ON CONFLICT (tenant, session_id, call_id) DO UPDATE SET
@@ -115,6 +118,9 @@ ON CONFLICT (tenant, session_id, call_id) DO UPDATE SET
     lease_until = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.lease_until
         WHEN excluded.attempt < t.attempt THEN t.lease_until
         ELSE coalesce(t.lease_until, excluded.lease_until) END,
+    fence = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.fence
+        WHEN excluded.attempt < t.attempt THEN t.fence
+        ELSE coalesce(t.fence, excluded.fence) END,
     outcome = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.outcome
         WHEN excluded.attempt < t.attempt THEN t.outcome
         ELSE coalesce(t.outcome, excluded.outcome) END,
@@ -162,3 +168,32 @@ ON CONFLICT (tenant, session_id, model_call_id) DO UPDATE SET
     finish_reason = coalesce(t.finish_reason, excluded.finish_reason),
     status = coalesce(t.status, excluded.status),
     recorded_at = coalesce(t.recorded_at, excluded.recorded_at);
+
+-- name: work
+INSERT INTO agentjournal_internal.work_1 AS t (
+    tenant, session_id, version, agent, status, turn_id, started_version, ended_version,
+    turn_reason, due_at, remaining, unseen_version, rewound_version, answer_version,
+    settled_version, to_agent
+)
+SELECT * FROM unnest(
+    %(tenant)b::text[], %(session_id)b::text[], %(version)b::bigint[], %(agent)b::text[],
+    %(status)b::text[], %(turn_id)b::text[], %(started_version)b::bigint[],
+    %(ended_version)b::bigint[], %(turn_reason)b::text[], %(due_at)s::timestamptz[],
+    %(remaining)b::text[], %(unseen_version)b::bigint[], %(rewound_version)b::bigint[],
+    %(answer_version)b::bigint[], %(settled_version)b::bigint[], %(to_agent)b::text[]
+)
+ON CONFLICT (tenant, session_id) DO UPDATE SET
+    version = coalesce(excluded.version, t.version),
+    agent = coalesce(t.agent, excluded.agent),
+    status = coalesce(excluded.status, t.status),
+    turn_id = coalesce(excluded.turn_id, t.turn_id),
+    started_version = coalesce(excluded.started_version, t.started_version),
+    ended_version = coalesce(excluded.ended_version, t.ended_version),
+    turn_reason = coalesce(excluded.turn_reason, t.turn_reason),
+    due_at = coalesce(excluded.due_at, t.due_at),
+    remaining = coalesce(excluded.remaining, t.remaining),
+    unseen_version = coalesce(excluded.unseen_version, t.unseen_version),
+    rewound_version = coalesce(excluded.rewound_version, t.rewound_version),
+    answer_version = coalesce(excluded.answer_version, t.answer_version),
+    settled_version = coalesce(excluded.settled_version, t.settled_version),
+    to_agent = coalesce(excluded.to_agent, t.to_agent);

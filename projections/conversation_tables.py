@@ -74,6 +74,7 @@ TOOL_CALLS = Table(
         "idempotency_key": "attempt",
         "started_at": "attempt",
         "lease_until": "attempt",
+        "fence": "attempt",
         "outcome": "outcome",
         "ended_at": "outcome",
         "duration_ms": "outcome",

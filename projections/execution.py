@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentjournal.envelope import Recorded
-from projections.columns import Apply, folding, row_of
+from projections.columns import Apply, row_of
 from projections.execution_tables import APPROVALS, HANDOFFS, INPUTS, LEASES
 from projections.plain_text import storable
-from projections.projection import Projection, read_sql
+from projections.projection import Context, Projection, read_sql
 from projections.rows import Changes, Row
 
 _NEVER = "9999-12-31T00:00:00Z"  # None would let a later request say when this one expires
@@ -135,12 +135,25 @@ _APPLY: Mapping[str, Apply] = {
     "lease.released": _lease_released,
 }
 
+
+def fold(recorded: Recorded, context: Context, changes: Changes) -> Context:
+    """Add the event's changes; what is written under a lease extends it, whatever it says."""
+    apply = _APPLY.get(recorded.type)
+    if apply is not None:
+        apply(recorded, recorded.data, changes)
+    if recorded.fence is not None:
+        row = row_of(recorded, fence=recorded.fence, extended_at=recorded.recorded_at)
+        changes.add("leases", row)
+    return context
+
+
 EXECUTION = Projection(
     name="execution",
     tables=(HANDOFFS, APPROVALS, INPUTS, LEASES),
-    fold=folding(_APPLY),
+    fold=fold,
     kinds=frozenset({"session", "task"}),
     types=dict.fromkeys(_APPLY, 1),
     sql=read_sql("execution.sql"),
     every_event=False,
+    fenced=True,
 )

@@ -92,13 +92,14 @@ ON CONFLICT (tenant, session_id, task_id, input_id) DO UPDATE SET
 -- name: leases
 INSERT INTO agentjournal_internal.leases_1 AS t (
     stream, fence, tenant, session_id, task_id, version, holder, lease_s, acquired_at, renewals,
-    renewed_at, released_version, released_at
+    renewed_at, extended_at, released_version, released_at
 )
 SELECT * FROM unnest(
     %(stream)b::text[], %(fence)b::bigint[], %(tenant)b::text[], %(session_id)b::text[],
     %(task_id)b::text[], %(version)b::bigint[], %(holder)b::text[], %(lease_s)b::float8[],
     %(acquired_at)s::timestamptz[], %(renewals)b::bigint[], %(renewed_at)s::timestamptz[],
-    %(released_version)b::bigint[], %(released_at)s::timestamptz[]
+    %(extended_at)s::timestamptz[], %(released_version)b::bigint[],
+    %(released_at)s::timestamptz[]
 )
 ON CONFLICT (tenant, session_id, task_id, fence) DO UPDATE SET
     version = coalesce(t.version, excluded.version),
@@ -108,5 +109,6 @@ ON CONFLICT (tenant, session_id, task_id, fence) DO UPDATE SET
     renewals = CASE WHEN excluded.renewals IS NULL THEN t.renewals
         ELSE coalesce(t.renewals, 0) + excluded.renewals END,
     renewed_at = coalesce(excluded.renewed_at, t.renewed_at),
+    extended_at = greatest(t.extended_at, excluded.extended_at),
     released_version = coalesce(t.released_version, excluded.released_version),
     released_at = coalesce(t.released_at, excluded.released_at);

@@ -77,6 +77,7 @@ LEASES = Table(
         "acquired_at": "first",
         "renewals": "sum",
         "renewed_at": "last",
+        "extended_at": "max",
         "released_version": "first",
         "released_at": "first",
     },

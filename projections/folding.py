@@ -56,11 +56,13 @@ class ProjectionFold:
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
         self.places: dict[Partition, Place] = {}
+        self.stored: dict[Partition, Place] = {}  # of `places`, what the database has
         self.contexts: dict[StreamId, Context] = {}
         self.parked: set[StreamId] = set()
         self.noted: set[StreamId] = set()  # of those parked, what the database has
         self._prefixes = tuple(f"{kind}/" for kind in sorted(projection.kinds))
         self._types = None if projection.every_event else frozenset(projection.types)
+        self._fenced = projection.fenced
 
     def wanted(self, recorded: Recorded) -> bool:
         """Whether this event is new to the projection, and one that it reads."""
@@ -69,7 +71,11 @@ class ProjectionFold:
 
     def _reads(self, recorded: Recorded) -> bool:
         return (
-            (self._types is None or recorded.type in self._types)
+            (
+                self._types is None
+                or recorded.type in self._types
+                or (self._fenced and recorded.fence is not None)
+            )
             and recorded.stream.startswith(self._prefixes)
             and recorded.stream not in self.parked
         )
@@ -134,9 +140,20 @@ class ProjectionFold:
         self.parked.add(recorded.stream)
         folded.parked.append(Parked(recorded.stream, recorded.partition, recorded.version, error))
 
+    def may_be_at(self, partition: Partition, position: Position | None) -> bool:
+        """Whether its checkpoint may be there: before the batch that is being stored, or after."""
+        known = (self.stored.get(partition), self.places.get(partition))
+        return position in {place.next_position for place in known if place is not None}
+
+    def keep_contexts(self, events: Iterable[Recorded]) -> None:
+        """Forget the contexts of all streams but those of `events`, which are not stored yet."""
+        streams = {recorded.stream for recorded in events} & self.contexts.keys()
+        self.contexts = {stream: self.contexts[stream] for stream in streams}
+
     def forget(self) -> None:
         """Drop everything that was not read from the database since."""
         self.places.clear()
+        self.stored.clear()
         self.contexts.clear()
         self.parked.clear()
         self.noted.clear()

@@ -79,6 +79,7 @@ def _step_started(r: Recorded, data: Any, changes: Changes) -> None:
         started_version=r.version,
         started_at=r.recorded_at,
         lease_until=later(r.recorded_at, data["lease_s"]),
+        fence=r.fence or 0,  # None would let another start of the attempt say it
     )
     changes.add("steps", row)
 

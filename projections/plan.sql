@@ -30,7 +30,7 @@ ON CONFLICT (tenant, session_id, task_id, plan_id) DO UPDATE SET
 INSERT INTO agentjournal_internal.steps_1 AS t (
     stream, plan_id, step_key, tenant, session_id, task_id, step_id, version, planned_version,
     planned_index, title, tool, effect, attempt, idempotency_key, started_version, started_at,
-    lease_until, outcome, ended_version, ended_at, error_type, error_message, retry_at,
+    lease_until, fence, outcome, ended_version, ended_at, error_type, error_message, retry_at,
     settled_by, skipped_version, skipped_at, skip_reason, rolled_back_version, rolled_back_at,
     rolled_back_by
 )
@@ -40,8 +40,8 @@ SELECT * FROM unnest(
     %(planned_version)b::bigint[], %(planned_index)b::int[], %(title)b::text[],
     %(tool)b::text[], %(effect)b::text[], %(attempt)b::numeric[], %(idempotency_key)b::text[],
     %(started_version)b::bigint[], %(started_at)s::timestamptz[],
-    %(lease_until)s::timestamptz[], %(outcome)b::text[], %(ended_version)b::bigint[],
-    %(ended_at)s::timestamptz[], %(error_type)b::text[], %(error_message)b::text[],
+    %(lease_until)s::timestamptz[], %(fence)b::bigint[], %(outcome)b::text[],
+    %(ended_version)b::bigint[], %(ended_at)s::timestamptz[], %(error_type)b::text[], %(error_message)b::text[],
     %(retry_at)s::timestamptz[], %(settled_by)b::text[], %(skipped_version)b::bigint[],
     %(skipped_at)s::timestamptz[], %(skip_reason)b::text[], %(rolled_back_version)b::bigint[],
     %(rolled_back_at)s::timestamptz[], %(rolled_back_by)b::text[]
@@ -69,6 +69,9 @@ ON CONFLICT (tenant, session_id, task_id, plan_id, step_key) DO UPDATE SET
     lease_until = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.lease_until
         WHEN excluded.attempt < t.attempt THEN t.lease_until
         ELSE coalesce(t.lease_until, excluded.lease_until) END,
+    fence = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.fence
+        WHEN excluded.attempt < t.attempt THEN t.fence
+        ELSE coalesce(t.fence, excluded.fence) END,
     outcome = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.outcome
         WHEN excluded.attempt < t.attempt THEN t.outcome
         ELSE coalesce(t.outcome, excluded.outcome) END,

@@ -42,6 +42,7 @@ STEPS = Table(
         "started_version": "attempt",
         "started_at": "attempt",
         "lease_until": "attempt",
+        "fence": "attempt",
         "outcome": "outcome",
         "ended_version": "outcome",
         "ended_at": "outcome",

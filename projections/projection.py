@@ -20,6 +20,7 @@ class Context(NamedTuple):
     version: int = 0
     hash: str = NO_HASH
     turn_id: str | None = None  # the turn that is open
+    remaining: str = ""  # what there is to do that one event alone does not say, as JSON
 
 
 EMPTY = Context()
@@ -45,18 +46,21 @@ class Projection:
     # False: only events of `types` are looked at, each on its own, so there are no contexts. That
     # the chain holds is then checked by the projection that reads all, in the same transaction.
     every_event: bool = True
+    fenced: bool = False  # it also looks at what is written under a lease, whatever the type
     generation: int = 1  # whose checkpoints these are
     is_live: bool = True  # False: its tables stand beside those that readers see
 
-    def reads(self, event_type: str) -> bool:
-        """Whether an event of this type makes a difference to it."""
-        return self.every_event or event_type in self.types
+    def reads(self, recorded: Recorded) -> bool:
+        """Whether an event like this one makes a difference to it."""
+        if self.every_event or recorded.type in self.types:
+            return True
+        return self.fenced and recorded.fence is not None
 
     @property
     def digest(self) -> str:
         """What this generation means: another digest under the same number must not run."""
         sql = {name: self._over(text, None) for name, text in self.sql.items()}
-        parts = [*sorted(sql.items()), *sorted(self.types.items())]
+        parts = [*sorted(sql.items()), *sorted(self.types.items()), *["fenced"][: self.fenced]]
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def table_name(self, table: Table) -> str:
@@ -87,7 +91,8 @@ def table_name(table: Table, generation: int | None) -> str:
 
 def read_sql(file: str) -> Mapping[str, LiteralString]:
     """Return the statements of a projection by name."""
-    return read_statements("projections", file)
+    # By the name that it was imported under, which need not be `projections`.
+    return read_statements(__name__.rpartition(".")[0], file)
 
 
 class GapError(Exception):

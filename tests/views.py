@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from agentjournal import Event, Log
@@ -18,8 +19,11 @@ async def rows(settings: Settings, view: str, log: Log, session: str = "s") -> l
     )
 
 
-async def recorded(log: Log, *events: Event, session: str = "s", **more: Any) -> None:
-    """Append events, each on its own, and wait until every view shows them."""
-    handle = log.session(session, **more)
+async def recorded(
+    log: Log, *events: Event, session: str = "s", fence: int | None = None, **more: Any
+) -> None:
+    """Append events, each on its own and under `fence`, and wait until every view shows them."""
+    handle: Any = log.session(session, **more)
+    handle._writer = replace(handle._writer, fence=fence)
     receipts = [await handle.append(each) for each in events]
     await log.caught_up(receipts[-1])

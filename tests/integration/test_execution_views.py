@@ -17,6 +17,7 @@ from agentjournal import (
     LeaseAcquired,
     LeaseReleased,
     LeaseRenewed,
+    StepStarted,
     ToolCompleted,
     ToolStarted,
 )
@@ -114,19 +115,29 @@ async def test_approvals_and_questions_are_rows_open_until_they_are_answered(
     assert (question["status"], question["value"]) == ("provided", ["this"])
 
 
-async def test_a_lease_runs_from_when_it_was_last_renewed(journal: Settings) -> None:
+async def test_a_lease_runs_from_the_last_write_under_it_until_it_is_released(
+    journal: Settings,
+) -> None:
     async with connected(journal) as log:
-        await recorded(
-            log,
-            LeaseAcquired(holder="w-1", fence=2, lease_s=60.5),
-            LeaseAcquired(holder="w-2", fence=3, lease_s=2**63 - 1),
-            LeaseRenewed(fence=2),
-            LeaseReleased(fence=3),
-        )
+        await recorded(log, LeaseAcquired(holder="w-1", fence=2, lease_s=60.5))
+        [taken] = await rows(journal, "leases", log)
+        assert taken["lease_until"] - taken["acquired_at"] == timedelta(seconds=60.5)
+        assert (taken["holder"], taken["fence"], taken["extended_at"]) == ("w-1", 2, None)
+        await recorded(log, LeaseRenewed(fence=2), InputRequested(input_id="i", question="q"),
+                       fence=2)  # fmt: skip
+        await recorded(log, InputRequested(input_id="j", question="under no lease"))
+        [held] = await rows(journal, "leases", log)
+        assert held["lease_until"] - held["extended_at"] == timedelta(seconds=60.5)
+        first, second = await rows(journal, "inputs", log)
+        assert held["renewed_at"] <= held["extended_at"] == first["requested_at"]
+        assert held["extended_at"] < second["requested_at"]
+        assert (held["renewals"], held["replaced_version"]) == (1, None)
+        await recorded(log, LeaseReleased(fence=2), fence=2)
+        await recorded(log, LeaseAcquired(holder="w-2", fence=7, lease_s=2**63 - 1))
         one, two = await rows(journal, "leases", log)
-    assert (one["holder"], one["fence"], one["renewals"]) == ("w-1", 2, 1)
-    assert one["lease_until"] - one["renewed_at"] == timedelta(seconds=60.5)
-    assert (two["lease_until"], two["released_version"], two["renewals"]) == (None, 5, 0)
+    assert (one["released_version"], one["replaced_version"]) == (6, 7)
+    assert one["lease_until"] == one["released_at"] == one["extended_at"]
+    assert (two["lease_until"], two["released_version"], two["replaced_version"]) == (None,) * 3
 
 
 async def test_a_call_whose_lease_passed_is_unknown_as_of_then(journal: Settings) -> None:
@@ -151,3 +162,40 @@ async def test_a_call_whose_lease_passed_is_unknown_as_of_then(journal: Settings
 
         assert await unknown(until - timedelta(microseconds=1)) == []
         assert await unknown(until) == ["a"]
+
+
+async def test_a_call_is_not_unknown_while_its_worker_has_the_lease(journal: Settings) -> None:
+    async with connected(journal) as log:
+
+        async def unknown(seconds: float) -> list[str]:
+            [call] = await rows(journal, "tool_calls", log)
+            as_of = call["started_at"] + timedelta(seconds=seconds)
+            asked = f"agentjournal.unknown_calls('{as_of.isoformat()}')"
+            where = f"WHERE tenant = '{log.settings.tenant}'"
+            return [r["call_id"] for r in await query(journal, f"SELECT * FROM {asked} {where}")]
+
+        await recorded(log, LeaseAcquired(holder="w-1", fence=2, lease_s=3_600))
+        await recorded(log, begun("a", 60), fence=2)
+        [call] = await rows(journal, "tool_calls", log)
+        assert call["fence"] == 2
+        assert [await unknown(61), await unknown(3_599)] == [[], []]
+        assert await unknown(3_601) == ["a"]
+        await recorded(log, LeaseReleased(fence=2), fence=2)
+        assert [await unknown(59), await unknown(61)] == [[], ["a"]]
+
+
+async def test_a_step_is_not_unknown_while_its_worker_has_the_lease(journal: Settings) -> None:
+    step = StepStarted(plan_id="p", step_id="a", idempotency_key="k", lease_s=0.001)
+    async with connected(journal) as log:
+
+        async def unknown(as_of: str) -> list[str]:
+            asked = f"agentjournal.unknown_steps({as_of})"
+            where = f"WHERE tenant = '{log.settings.tenant}'"
+            return [r["step_id"] for r in await query(journal, f"SELECT * FROM {asked} {where}")]
+
+        await recorded(log, LeaseAcquired(holder="w-1", fence=2, lease_s=3_600))
+        await recorded(log, step, fence=2)
+        assert await unknown("now() + interval '59 minutes'") == []
+        assert await unknown("now() + interval '61 minutes'") == ["a"]
+        await recorded(log, LeaseReleased(fence=2), fence=2)
+        assert await unknown("now() + interval '1 minute'") == ["a"]

@@ -23,6 +23,7 @@ from projections import postgres_store as store
 from projections.folding import Place, ProjectionFold
 from projections.projection import Projection
 from projections.rows import Row, Table
+from tests.leased import in_order
 from tests.servers import fresh_settings
 from tests.support import Stream, event, request, session_in, task_in, typed
 from tests.unit import (
@@ -119,12 +120,15 @@ def logs(draw: st.DrawFn) -> list[Recorded]:
     given = draw(st.sampled_from(FAMILIES).flatmap(lambda family: st.lists(family, max_size=12)))
     written: list[Recorded] = []
     made: list[Event] = [SessionStarted(user="u-7", agent="a"), *each_message_once(given)]
-    for position, each in enumerate(made):
+    position = 0  # of the next request in their partition
+    for each in made:
         writer = draw(st.sampled_from(writers)) if position else writers[0]
         writer.position = position
         asked = typed(each)._replace(tokens=draw(st.none() | st.integers(0, 5)))
-        writer.ask(request(asked))
-        written += writer.recorded[-1:]
+        before = len(writer.records)
+        writer.ask(in_order(writer, asked, leased=draw(st.booleans())))
+        position = writer.position
+        written += writer.recorded[before:]
         written += draw(st.sampled_from([[], [], written[-2:]]))
     return [each._replace(position=Position(at)) for at, each in enumerate(written)]
 
@@ -237,7 +241,7 @@ def test_whatever_an_event_holds_it_is_stored_and_every_view_shows_it(
     stream = Stream(STREAMS[0])
     stream.accept(request(typed(SessionStarted(agent="a"))))
     for event_type, fields in given:
-        stream.accept(request(event(event_type, **fields)))
+        stream.accept(in_order(stream, event(event_type, **fields)))
     log = [e._replace(position=Position(at)) for at, e in enumerate(stream.recorded)]
 
     async def shown() -> None:

@@ -250,6 +250,7 @@ def test_a_call_goes_from_asked_over_started_to_its_outcome() -> None:
         "idempotency_key": "k-1",
         "started_at": at(1),
         "lease_until": BEGAN + timedelta(seconds=61.5),
+        "fence": 0,
         "outcome": "completed",
         "ended_at": at(2),
         "duration_ms": 12.5,

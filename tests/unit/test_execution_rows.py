@@ -145,6 +145,7 @@ def test_a_lease_is_a_row_until_it_is_released() -> None:
         "acquired_at": at(0),
         "renewals": 2,
         "renewed_at": at(2),
+        "extended_at": at(3),
         "released_version": 4,
         "released_at": at(3),
     }

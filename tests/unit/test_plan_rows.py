@@ -146,6 +146,7 @@ def test_a_step_goes_from_planned_over_started_to_its_outcome() -> None:
         "started_version": 2,
         "started_at": at(1),
         "lease_until": BEGAN + timedelta(seconds=2.5),
+        "fence": 0,
         "outcome": "completed",
         "ended_version": 3,
         "ended_at": at(2),

@@ -1,0 +1,211 @@
+"""What is left to do in a session: a turn that is open, messages that no turn has taken up.
+
+Each session has one row, which changes only with what may give a worker something to do, so that
+looking for work reads few rows of many. What one event alone does not say is in the context.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+from agentjournal.envelope import Recorded
+from agentjournal.ids import parse_stream
+from projections.plain_text import storable
+from projections.projection import Context
+from projections.rows import Changes, Table
+
+WORK = Table(
+    "work",
+    {
+        "tenant": "key",
+        "session_id": "key",
+        "version": "last",
+        "agent": "first",
+        "to_agent": "last",
+        "status": "last",
+        "turn_id": "last",
+        "started_version": "last",
+        "ended_version": "last",
+        "turn_reason": "last",
+        "due_at": "last",
+        "remaining": "last",
+        "unseen_version": "last",
+        "rewound_version": "last",
+        "answer_version": "last",
+        "settled_version": "last",
+    },
+)
+
+_NEVER = "9999-12-31T00:00:00Z"  # None would say that nothing changed
+_MOST_UNSEEN = 100  # beyond it the last of them stands for all that came since
+
+Look: TypeAlias = Callable[[Recorded, Any, Context, Changes], Context]
+
+
+class Unseen(NamedTuple):
+    """A message of a user that no turn has taken up.
+
+    Without an id it is a rewind: what is left of the conversation before it may end with one.
+    """
+
+    version: int
+    message_id: str | None
+
+
+class Transfer(NamedTuple):
+    """The conversation was handed to another agent, and that has not failed."""
+
+    handoff_id: str
+    to_agent: str
+
+
+_parsed = lru_cache(maxsize=65_536)(parse_stream)
+
+
+def _work(r: Recorded, changes: Changes, **columns: Any) -> None:
+    _, tenant, session_id = _parsed(r.stream)
+    row = {"tenant": tenant, "session_id": session_id, "version": r.version, **columns}
+    changes.add("work", row)
+
+
+def _remaining(context: Context) -> tuple[list[Unseen], list[Transfer]]:
+    if not context.remaining:
+        return [], []
+    unseen, transfers = json.loads(context.remaining)
+    return [Unseen(*each) for each in unseen], [Transfer(*each) for each in transfers]
+
+
+def _keep(
+    r: Recorded,
+    context: Context,
+    changes: Changes,
+    unseen: Iterable[Unseen],
+    transfers: Iterable[Transfer],
+) -> Context:
+    """Note what remains from now on."""
+    both = sorted(unseen), list(transfers)
+    text = json.dumps(both, separators=(",", ":")) if any(both) else ""
+    if text != context.remaining:
+        said = [each.version for each in both[0] if each.message_id is not None]
+        rewound = [each.version for each in both[0] if each.message_id is None]
+        _work(
+            r,
+            changes,
+            remaining=text,
+            unseen_version=min(said, default=0),
+            rewound_version=max(rewound, default=0),
+            to_agent=both[1][-1].to_agent if both[1] else "",
+        )
+    return context._replace(remaining=text)
+
+
+def _started(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    _work(r, changes, agent=storable(data.get("agent")), status="open")
+    return context
+
+
+def _status(status: str) -> Look:
+    def look(r: Recorded, _: Any, context: Context, changes: Changes) -> Context:
+        _work(r, changes, status=status)
+        return context
+
+    return look
+
+
+def _turn_started(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    ended = {"ended_version": 0, "turn_reason": "", "due_at": _NEVER}
+    turn_id = storable(data["turn_id"])
+    _work(r, changes, turn_id=turn_id, started_version=r.version, **ended)
+    unseen, transfers = _remaining(context)
+    if listed := set(data["input_versions"]):
+        unseen = [e for e in unseen if e.version not in listed and e.message_id is not None]
+    return _keep(r, context, changes, unseen, transfers)
+
+
+def _turn_ended(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    if context.turn_id == storable(data["turn_id"]):
+        due_at = data.get("resume_at") or _NEVER
+        ended = {"ended_version": r.version, "turn_reason": data["reason"], "due_at": due_at}
+        _work(r, changes, turn_id="", **ended)
+    return context
+
+
+def _message(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    unseen, transfers = _remaining(context)
+    if data["role"] == "user":
+        said = Unseen(r.version, storable(data["message_id"]))
+        unseen = [*unseen[: _MOST_UNSEEN - 1], said]
+    elif _answers_all(r, data, context):
+        unseen = []
+    return _keep(r, context, changes, unseen, transfers)
+
+
+def _answers_all(r: Recorded, data: Any, context: Context) -> bool:
+    # A worker says in `turn.started` what it answers; who has no lease answers all there is.
+    is_worker = r.fence is not None and context.turn_id is not None
+    return data["role"] == "assistant" and data.get("status") != "incomplete" and not is_worker
+
+
+def _retracted(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    unseen, transfers = _remaining(context)
+    message_id = storable(data["message_id"])
+    unseen = [each for each in unseen if each.message_id != message_id]
+    return _keep(r, context, changes, unseen, transfers)
+
+
+def _rewound(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    unseen, transfers = _remaining(context)
+    unseen = [e for e in unseen if e.version <= data["to_version"] and e.message_id is not None]
+    return _keep(r, context, changes, [*unseen, Unseen(r.version, None)], transfers)
+
+
+def _handed(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    if data["mode"] != "transfer":
+        return context
+    unseen, transfers = _remaining(context)
+    if all(each.handoff_id != data["handoff_id"] for each in transfers):
+        transfers.append(Transfer(data["handoff_id"], data["to_agent"]))
+    return _keep(r, context, changes, unseen, transfers)
+
+
+def _handoff_failed(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    _work(r, changes, answer_version=r.version)
+    unseen, transfers = _remaining(context)
+    transfers = [each for each in transfers if each.handoff_id != data["handoff_id"]]
+    return _keep(r, context, changes, unseen, transfers)
+
+
+def _answered(r: Recorded, _: Any, context: Context, changes: Changes) -> Context:
+    _work(r, changes, answer_version=r.version)
+    return context
+
+
+def _settled(r: Recorded, _: Any, context: Context, changes: Changes) -> Context:
+    _work(r, changes, settled_version=r.version)
+    return context
+
+
+# Each is given the context from before the event, and returns it with what remains after it.
+LOOKS: Mapping[str, Look] = {
+    "session.started": _started,
+    "session.ended": _status("ended"),
+    "session.expired": _status("expired"),
+    "session.resumed": _status("open"),
+    "session.deleted": _status("deleted"),
+    "turn.started": _turn_started,
+    "turn.ended": _turn_ended,
+    "message.added": _message,
+    "message.retracted": _retracted,
+    "conversation.rewound": _rewound,
+    "approval.granted": _answered,
+    "approval.denied": _answered,
+    "approval.expired": _answered,
+    "input.provided": _answered,
+    "handoff.requested": _handed,
+    "handoff.completed": _answered,
+    "handoff.failed": _handoff_failed,
+    "tool.settled": _settled,
+}
