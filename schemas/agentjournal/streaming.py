@@ -64,9 +64,7 @@ class StreamedMessage:
 
         Raises AppendRejected when it is no text, ValueError when the message is finished.
         """
-        given: object = text  # of whatever the caller's library calls a delta
-        if not isinstance(given, str):
-            raise AppendRejected("text", f"is a {type(given).__name__}, not text")
+        _refuse_other(text)
         self._refuse_finished()
         if text:
             self._text.append(text)
@@ -228,6 +226,11 @@ class _Shown:
 async def _within(time_s: float, event: asyncio.Event) -> None:
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(event.wait(), time_s)
+
+
+def _refuse_other(text: object) -> None:
+    if not isinstance(text, str):  # a library may call something else a delta
+        raise AppendRejected("text", f"is a {type(text).__name__}, not text")
 
 
 def message_of(
