@@ -9,22 +9,16 @@ import pytest
 
 from agentjournal import (
     NOT_DONE,
-    AppendRejected,
     Attempt,
-    Event,
     LeaseLost,
     NeedsVerification,
-    NoOutcome,
-    PlanCreated,
     PlannedStep,
     PlanNotFound,
     PlanRefused,
     Retry,
-    StepCompleted,
-    ToolError,
 )
 from tests.clients import Clients
-from tests.planned import BUILD, DEPLOY, STEPS, ids, leave, run
+from tests.planned import STEPS, ids, leave, run
 
 
 async def test_steps_run_in_the_order_of_their_dependencies(clients: Clients) -> None:
@@ -69,18 +63,6 @@ async def test_a_plan_asked_for_again_is_the_same_plan(clients: Clients) -> None
             await log.session("s").load_plan("q")
 
 
-async def test_a_plan_that_is_redacted_is_the_same_plan_all_the_same(clients: Clients) -> None:
-    def redact(event: Event) -> Event:
-        if isinstance(event, PlanCreated):
-            return event.model_copy(update={"goal": "…"})
-        return event
-
-    async with clients.connected(redact=redact) as log:
-        await log.session("s").plan("secret", STEPS, plan_id="p")
-        plan = await log.session("s").plan("secret", STEPS, plan_id="p")
-        assert plan.state.goal == "…"
-
-
 async def test_of_two_who_start_a_step_one_does(clients: Clients) -> None:
     async with clients.connected() as one, clients.connected(tenant=one.settings.tenant) as two:
         await one.session("s").plan("ship", STEPS, plan_id="p")
@@ -123,20 +105,6 @@ async def test_a_recorded_failure_is_retried_when_it_is_due_under_a_new_key(
         assert (last.error.type, last.error.message, last.error.code) == ("error", "no", "Flaky")
 
 
-async def test_an_error_that_the_policy_does_not_name_is_not_retried(clients: Clients) -> None:
-    retry = Retry(max_attempts=5, on=["timeout", "OSError"])
-    steps = [PlannedStep(step_id=s, title="t", effect="read", retry=retry) for s in "abc"]
-    async with clients.connected() as log:
-        plan = await log.session("s").plan("g", steps)
-        with pytest.raises(ValueError, match="x"):
-            await leave(plan, "a", ValueError("x"))
-        with pytest.raises(TimeoutError):
-            await leave(plan, "b", TimeoutError())
-        with pytest.raises(FileNotFoundError):
-            await leave(plan, "c", FileNotFoundError())
-        assert ids(await plan.next()) == ["b", "c"]
-
-
 @pytest.mark.parametrize("error", [TimeoutError("late"), asyncio.CancelledError()])
 async def test_what_was_cut_off_is_unknown_until_it_is_settled_and_keeps_its_key(
     clients: Clients, error: BaseException
@@ -163,113 +131,6 @@ async def test_what_was_cut_off_is_unknown_until_it_is_settled_and_keeps_its_key
         assert attempt.idempotency_key == before
         assert (attempt.begun.attempt, attempt.begun.attempt_group) == (2, 1)
         assert ids(await plan.next()) == ["notify"]
-
-
-async def test_a_step_that_may_be_run_again_is_run_again_under_the_same_key(
-    clients: Clients,
-) -> None:
-    async with clients.connected() as log:
-        plan = await log.session("s").plan("ship", STEPS)
-        with pytest.raises(NoOutcome):
-            await leave(plan, "build", None, lease_s=0.2)
-        assert await plan.next() == []
-        await clients.time_passes(0.3)
-        [again] = await plan.next()
-        assert (await run(plan, "build")).idempotency_key == again.idempotency_key
-
-
-async def test_what_was_settled_first_stands(clients: Clients) -> None:
-    async with clients.connected() as log:
-        plan = await log.session("s").plan("ship", [BUILD])
-        with pytest.raises(PlanRefused, match="was not begun"):
-            await plan.settle("build", output="x")
-        async with plan.run("build") as attempt:
-            first = await plan.settle("build", output={"id": 7}, evidence="seen")
-            assert (first.status, first.result) == ("completed", '{"id":7}')
-            again = await plan.settle("build", error="no")
-            assert again == first
-            await attempt.fail(ToolError("too late"))
-        assert (await plan.refresh()).steps["build"] == first
-
-
-async def test_a_step_that_is_not_needed_lets_others_run(clients: Clients) -> None:
-    async with clients.connected() as log:
-        plan = await log.session("s").plan("ship", STEPS)
-        await plan.skip("build", "there already")
-        await plan.skip("build", "twice is once")
-        assert ids(await plan.next()) == ["deploy"]
-        with pytest.raises(PlanRefused, match="is finished"):
-            await run(plan, "build")
-        assert (await plan.refresh()).steps["build"].skip_reason == "there already"
-
-
-async def test_a_revision_keeps_what_is_finished(clients: Clients) -> None:
-    check = PlannedStep(step_id="check", title="Check", depends_on=["build"], effect="read")
-    async with clients.connected() as log:
-        plan = await log.session("s").plan("ship", STEPS)
-        await run(plan, "build", "image")
-        async with plan.run("deploy") as attempt:
-            with pytest.raises(PlanRefused) as refused:
-                await plan.revise([check], "no deploy")
-            assert ids(refused.value.steps) == ["deploy"]
-            other = DEPLOY.model_copy(update={"title": "Other"})
-            with pytest.raises(PlanRefused, match="cannot become other"):
-                await plan.revise([other, check], "other deploy")
-            await plan.revise([DEPLOY, check], "check too")
-            await plan.revise([DEPLOY, check], "check too")
-            await attempt.complete()
-        state = await plan.refresh()
-        assert (list(state.steps), state.revisions) == (["build", "deploy", "check"], 1)
-        assert state.steps["build"].result == "image"
-        assert ids(await plan.next()) == ["check"]
-
-
-async def test_a_plan_ends_when_its_steps_have(clients: Clients) -> None:
-    async with clients.connected() as log:
-        plan = await log.session("s").plan("ship", STEPS)
-        with pytest.raises(PlanRefused) as refused:
-            await plan.complete()
-        assert ids(refused.value.steps) == ["build", "deploy", "notify"]
-        for step in STEPS:
-            await plan.skip(step, "no need")
-        await plan.complete()
-        await plan.complete()
-        await plan.abandon("after all")
-        await plan.abandon("again")
-        with pytest.raises(PlanRefused, match="is abandoned"):
-            await plan.complete()
-        assert (await plan.refresh()).reason == "after all"
-        assert await plan.next() == []
-        with pytest.raises(PlanRefused, match="is abandoned"):
-            await run(plan, "build")
-
-
-@pytest.mark.parametrize(
-    ("steps", "path"),
-    [
-        ([BUILD, BUILD], "steps[1].step_id"),
-        ([DEPLOY], "steps[0].depends_on[0]"),
-        ([BUILD.model_copy(update={"depends_on": ["deploy"]}), DEPLOY], "steps[0].depends_on"),
-        ([BUILD.model_copy(update={"step_id": "undo:x"})], "steps[0].step_id"),
-    ],
-)
-async def test_what_is_no_plan_is_refused_by_its_place(
-    clients: Clients, steps: list[PlannedStep], path: str
-) -> None:
-    async with clients.connected() as log:
-        with pytest.raises(AppendRejected) as refused:
-            await log.session("s").plan("g", steps)
-        assert refused.value.path == path
-
-
-async def test_an_outcome_is_given_once(clients: Clients) -> None:
-    async with clients.connected() as log:
-        plan = await log.session("s").plan("g", [BUILD])
-        async with plan.run("build") as attempt:
-            await attempt.complete(1)
-            with pytest.raises(ValueError, match="was given an outcome already"):
-                await attempt.complete(2)
-            assert isinstance(attempt.outcome, StepCompleted)
 
 
 async def test_a_worker_that_lost_the_session_changes_no_plan(clients: Clients) -> None:
