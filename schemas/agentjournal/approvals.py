@@ -51,6 +51,8 @@ class Denied:
     failure: ToolFailure
 
 
+LAPSED = "nobody answered in time"
+
 Verdict: TypeAlias = Ask | Wait | Lapsed | Allowed | Denied
 
 
@@ -84,7 +86,7 @@ def verdict(state: SessionState, call: ToolCall, question: str, now: datetime) -
             if is_over(held, now)
             else (Wait(held))
         )
-    said = held.comment or ("nobody answered in time" if held.outcome == "expired" else "denied")
+    said = held.comment or (LAPSED if held.outcome == "expired" else "denied")
     return Denied(ToolFailure(type="denied", message=said, code=f"approval_{held.outcome}"))
 
 

@@ -9,17 +9,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from agentjournal.approvals import Allowed, Ask, Denied, Lapsed, Wait, verdict
+from agentjournal.approvals import LAPSED, Allowed, Ask, Denied, Lapsed, Wait, verdict
 from agentjournal.calls import Call, not_done, settled
 from agentjournal.errors import AgentJournalError, NeedsVerification
-from agentjournal.events import Event, Retry, ToolFailed, ToolFailure, TurnEnded
+from agentjournal.events import Event, ToolFailed, ToolFailure, TurnEnded
+from agentjournal.ids import Version
 from agentjournal.outcomes import NOT_DONE, ToolError, failure_of, is_unknown, shown_failure
-from agentjournal.run_state import Known
-from agentjournal.tool_calls import NOT_DONE_CODE, ToolCall, next_group
+from agentjournal.receipts import Receipt
+from agentjournal.retrying import is_not_done, retry_wait, to_do
+from agentjournal.run_state import Known, OwnEvent
+from agentjournal.state import SessionState
+from agentjournal.stored import written_time
+from agentjournal.tool_calls import ToolCall, next_group
 from agentjournal.tools import Tool
-from agentjournal.turns import asked_for
 
 MOST_TRIES = 3  # of a call whose outcome stays unknown, in one run
 
@@ -33,14 +37,14 @@ async def finish(run: Known, tools: Mapping[str, Tool], concurrency: int) -> Non
     errors: list[Exception] = []
 
     async def one(call: ToolCall) -> _Left:
-        finishing = _Finishing(run, tools.get(call.tool), sorted(tools))
+        finishing = _Finishing(run, call, tools.get(call.tool))
         async with slots:
-            left = await finishing.finish(call)
+            left = await finishing.finish(sorted(tools))
         if finishing.error is not None:
             errors.append(finishing.error)
         return left
 
-    tasks = [asyncio.create_task(one(call)) for call in _to_do(run, tools)]
+    tasks = [asyncio.create_task(one(call)) for call in to_do(run.state, tools)]
     try:
         ended = await asyncio.gather(*tasks, return_exceptions=True)
     except BaseException:
@@ -60,104 +64,82 @@ async def finish(run: Known, tools: Mapping[str, Tool], concurrency: int) -> Non
         await run.append(TurnEnded(turn_id=run.state.turn_id, reason="waiting"))
 
 
-_Left = tuple[ToolCall, str]  # a call, and how it was left: ended, waiting or unknown
-
-
-def _to_do(run: Known, tools: Mapping[str, Tool]) -> list[ToolCall]:
-    asked = asked_for(run.state)
-    names = {call.call_id for call in asked}
-    cut_off = [c for c in run.state.open_calls if c.attempt and c.call_id not in names]
-    return [
-        call
-        for call in (*cut_off, *asked)
-        if call.outcome == "open"
-        or (call.tool in tools and retry_wait(tools[call.tool].retry, call) is not None)
-    ]
-
-
-def retry_wait(retry: Retry | None, call: ToolCall) -> float | None:
-    """Return how many seconds to wait before a failed call is tried again; None: it is not."""
-    # What was refused without having been run would be refused again.
-    if retry is None or call.outcome != "failed" or call.error is None or not call.attempt:
-        return None
-    if call.error.type in _REFUSED and call.error.type not in retry.on:
-        return None
-    failures = next_group(call) - 1
-    if failures >= retry.max_attempts:
-        return None
-    if retry.on and call.error.type not in retry.on and call.error.code not in retry.on:
-        return None
-    waits = retry.backoff_s or [0]
-    return float(waits[min(failures, len(waits)) - 1])
-
-
-_REFUSED = frozenset({"denied", "invalid_arguments"})
+_How: TypeAlias = Literal["ended", "waiting", "unknown"]
+_Left: TypeAlias = tuple[ToolCall, _How]  # a call, and how it was left
 
 
 class _Finishing:
-    """One call on its way to its end."""
+    """One call on its way to its end. What it records is folded here at once.
 
-    def __init__(self, run: Known, tool: Tool | None, names: Sequence[str]) -> None:
-        self._run, self._tool, self._names = run, tool, names
+    The run's own state may be behind: of calls that go on at once the later may be recorded first.
+    """
+
+    def __init__(self, run: Known, call: ToolCall, tool: Tool | None) -> None:
+        self._run, self._tool, self._call_id = run, tool, call.call_id
+        self._mine = SessionState(run.session.stream, calls={call.call_id: call})
         self._tries = 0
         self.error: Exception | None = None  # of a verifier that could not tell
 
-    async def finish(self, call: ToolCall) -> _Left:
-        """Return the call as it was left."""
+    @property
+    def _call(self) -> ToolCall:
+        return self._mine.calls[self._call_id]
+
+    async def finish(self, names: Sequence[str]) -> _Left:
+        """Return the call as it was left; `names` are those of the tools that there are."""
         tool = self._tool
-        if tool is None:
-            return await self._without_tool(call)
+        how = await (self._without_tool(names) if tool is None else self._with(tool))
+        return self._call, how
+
+    async def _without_tool(self, names: Sequence[str]) -> _How:
+        if self._call.attempt:
+            return "unknown"
+        there = ", ".join(names) or "none"
+        message = f"there is no tool {self._call.tool!r}; there are: {there}"
+        await self._refuse(ToolFailure(type="invalid_arguments", message=message))
+        return "ended"
+
+    async def _with(self, tool: Tool) -> _How:
         while True:
+            call = self._call
             if call.outcome == "completed":
-                return call, "ended"
+                return "ended"
             if call.outcome == "open" and call.attempt:
-                if not await self._find_out(call, tool):
-                    return call, "unknown"
-                call = self._now(call)
-                if call.outcome == "completed" or _is_final(call, tool):
-                    return call, "ended"
-            elif call.outcome == "failed" and not _is_not_done(call):
-                wait_s = retry_wait(tool.retry, call)
-                if wait_s is None:
-                    return call, "ended"
+                if self._tries >= MOST_TRIES or not await self._find_out(tool):
+                    return "unknown"
+                if self._call.outcome != "open":
+                    continue
+            elif call.outcome == "failed" and not is_not_done(call):
+                if (wait_s := retry_wait(tool.retry, call)) is None:
+                    return "ended"
                 await asyncio.sleep(wait_s)
-            if (left := await self._attempt(call, tool)) is not None:
-                return left
-            call = self._now(call)
+            if await self._attempt(tool) == "waiting":
+                return "waiting"
 
-    async def _without_tool(self, call: ToolCall) -> _Left:
-        if call.attempt:
-            return call, "unknown"
-        there = ", ".join(self._names) or "none"
-        message = f"there is no tool {call.tool!r}; there are: {there}"
-        await self._refuse(call, ToolFailure(type="invalid_arguments", message=message))
-        return self._now(call), "ended"
-
-    async def _attempt(self, call: ToolCall, tool: Tool) -> _Left | None:
-        """Run the call once; return how it is left, or None when it has an outcome, or none."""
+    async def _attempt(self, tool: Tool) -> _How | None:
+        """Run the call once, if it may run; what came of it is in the call."""
+        call = self._call
         try:
             arguments = tool.check(_parsed(call.arguments_text))
             text, approval_id = call.arguments_text, None
             if (question := tool.asks(arguments)) is not None:
-                allowed = await self._allowed(call, question)
-                if not isinstance(allowed, Allowed):
-                    return self._now(call), "ended" if allowed is None else "waiting"
-                text, approval_id = allowed.arguments_text, allowed.approval_id
-            new = self._next(call, tool, text, approval_id)
+                answer = await self._allowed(question)
+                if not isinstance(answer, Allowed):
+                    return answer
+                text, approval_id = answer.arguments_text, answer.approval_id
+            new = self._next(tool, text, approval_id)
             arguments = tool.check(_parsed(text), new)
         except ToolError as error:
-            await self._refuse(call, failure_of(error))
-            return self._now(call), "ended"
-        await self._run_once(new, tool, arguments)
+            await self._refuse(failure_of(error))
+            return None
         self._tries += 1
-        is_open = self._now(call).outcome == "open"
-        return (self._now(call), "unknown") if is_open and self._tries >= MOST_TRIES else None
+        await self._run_once(new, tool, arguments)
+        return None
 
     async def _run_once(self, new: Call, tool: Tool, arguments: Mapping[str, Any]) -> None:
-        run = self._run
-        run.going.add(new.call_id)
+        going = self._run.going
+        going.add(new.call_id)
         try:
-            await new.begin(run.append)
+            await new.begin(self._append)
             try:
                 returned = await tool.run(arguments)
             except BaseException as error:
@@ -169,29 +151,31 @@ class _Finishing:
                 if new.outcome is None:
                     await new.complete(returned)
         finally:
-            run.going.discard(new.call_id)
+            going.discard(new.call_id)
 
-    async def _find_out(self, call: ToolCall, tool: Tool) -> bool:
-        """Return whether one may go on with a call that was cut off."""
+    async def _find_out(self, tool: Tool) -> bool:
+        """Return whether one may go on with the call, which was cut off."""
+        call_id = self._call_id
         if tool.verify is not None:
             try:
-                found = await self._verified(call, tool)
+                found = await self._verified(tool)
             except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it cannot tell
                 self.error = error
                 return False
-            event: Event = not_done(call.call_id)
+            event = not_done(call_id)
             if found is not NOT_DONE:
-                event = settled(call.call_id, output=found, settled_by="verifier")
-            await self._run.append(event)
+                event = settled(call_id, output=found, settled_by="verifier")
+            await self._append([event])
             return True
         if tool.on_unknown == "fail":
             said = "it was cut off, and nobody knows whether it happened"
-            await self._run.append(settled(call.call_id, error=said, settled_by="policy"))
+            await self._append([settled(call_id, error=said, settled_by="policy")])
             return True
         return tool.on_unknown == "retry"
 
-    async def _verified(self, call: ToolCall, tool: Tool) -> Any:
-        held = self._next(call, tool, call.arguments_text, None)
+    async def _verified(self, tool: Tool) -> Any:
+        call = self._call
+        held = self._next(tool, call.arguments_text, None)
         held.attempt = call.attempt
         found = await tool.verified(call.arguments, held)
         if found is NOT_DONE:
@@ -209,42 +193,45 @@ class _Finishing:
         lease = state.lease
         if lease is None or call.started_at is None:
             return
-        over, now = _moment(call.started_at), _moment(lease.acquired_at)
+        over, taken = _moment(call.started_at), _moment(lease.acquired_at)
         if (call.started_version or 0) < lease.fence and lease.previous_s:
-            passed = _moment(lease.quiet_since) + timedelta(seconds=lease.previous_s)
-            over = min(now, passed)
+            over = min(taken, _moment(lease.quiet_since) + timedelta(seconds=lease.previous_s))
         certain = over + timedelta(seconds=call.lease_s or 0)
-        now += timedelta(seconds=run.held_s)
+        now = taken + timedelta(seconds=run.held_s)
         await asyncio.sleep(max(0.0, (certain - now).total_seconds()))
 
-    async def _allowed(self, call: ToolCall, question: str) -> Allowed | Wait | None:
+    async def _allowed(self, question: str) -> Allowed | Literal["waiting"] | None:
         """Return whether the call may run: None when it was denied, and this is recorded."""
         run = self._run
-        match verdict(run.state, call, question, run.session.now()):
+        match verdict(run.state, self._call, question, run.session.now()):
+            case Allowed() as allowed:
+                return allowed
+            case Wait():
+                return "waiting"
             case Ask(event):
-                await run.append(event)
-                return Wait(run.state.approvals[event.approval_id])
+                await self._append([event])
+                return "waiting"
             case Lapsed(event):
-                await run.append(event)
-                return await self._allowed(call, question)
+                await self._append([event])
+                failure = ToolFailure(type="denied", message=LAPSED, code="approval_expired")
             case Denied(failure):
-                await self._refuse(call, failure)
-                return None
-            case answer:
-                return answer
+                pass
+        await self._refuse(failure)
+        return None
 
-    async def _refuse(self, call: ToolCall, failure: ToolFailure) -> None:
-        """Record that a call ended without having been run."""
+    async def _refuse(self, failure: ToolFailure) -> None:
+        """Record that the call ended without having been run."""
         event = ToolFailed(
-            call_id=call.call_id,
-            attempt=call.attempt + 1,
+            call_id=self._call_id,
+            attempt=self._call.attempt + 1,
             error=failure,
             output=shown_failure(failure),
         )
-        await self._run.append(event)
+        await self._append([event])
 
-    def _next(self, call: ToolCall, tool: Tool, text: str, approval_id: str | None) -> Call:
-        run, group = self._run, next_group(call)
+    def _next(self, tool: Tool, text: str, approval_id: str | None) -> Call:
+        run, call = self._run, self._call
+        group = next_group(call)
         new = Call(
             run.session.stream,
             call.tool,
@@ -260,8 +247,12 @@ class _Finishing:
             new.idempotency_key = call.idempotency_key
         return new
 
-    def _now(self, call: ToolCall) -> ToolCall:
-        return self._run.state.calls.get(call.call_id, call)
+    async def _append(self, events: Sequence[Event], /) -> Receipt:
+        receipt = await self._run.append(events)
+        at = written_time(self._run.session.now())
+        for version, event in enumerate(events, receipt.first_version):
+            self._mine.apply(OwnEvent(Version(version), event, at))
+        return receipt
 
 
 def _parsed(text: str) -> Any:
@@ -271,16 +262,6 @@ def _parsed(text: str) -> Any:
         return decode(text.encode())
     except ValueError:
         raise ToolError("the arguments are no JSON", type="invalid_arguments") from None
-
-
-def _is_not_done(call: ToolCall) -> bool:
-    return call.error is not None and call.error.code == NOT_DONE_CODE
-
-
-def _is_final(call: ToolCall, tool: Tool) -> bool:
-    return (
-        call.outcome == "failed" and not _is_not_done(call) and retry_wait(tool.retry, call) is None
-    )
 
 
 def _moment(text: str) -> datetime:

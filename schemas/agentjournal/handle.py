@@ -88,6 +88,7 @@ class Handle:
             self._begun = outgoing(self._kind, start, servers.redact)[0]
         self._last: Receipt | None = None
         self._written_at = 0.0
+        self._notes_to: Callable[[Receipt], object] | None = None  # who reads what this one wrote
         self._order = asyncio.Lock()
 
     async def append(
@@ -215,6 +216,8 @@ class Handle:
 
     def _note(self, receipt: Receipt) -> Receipt:
         self._written_at = asyncio.get_running_loop().time()
+        if self._notes_to is not None:
+            self._notes_to(receipt)
         self._begun = None  # the session exists now
         if self._last is None or receipt.position > self._last.position:
             self._last = receipt

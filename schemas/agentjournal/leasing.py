@@ -7,6 +7,7 @@ import contextlib
 import os
 import secrets
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
@@ -104,6 +105,7 @@ class Keeper:
     handle: Appending  # writes under the fence
     lease: LeaseAcquired
     lost: AgentJournalError | None = None
+    recorded: Callable[[Event, Receipt], None] | None = None  # is told of each renewal
     _task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -119,7 +121,9 @@ class Keeper:
                 continue
             try:
                 event = LeaseRenewed(fence=self.lease.fence)
-                await self.handle.append(event, timeout_s=max(1.0, self.lease.lease_s))
+                receipt = await self.handle.append(event, timeout_s=max(1.0, self.lease.lease_s))
+                if self.recorded is not None:
+                    self.recorded(event, receipt)
             except (AppendOutcomeUnknown, Unavailable):
                 await asyncio.sleep(min(0.25, self.lease.lease_s / 8))  # the servers may be back
             except AgentJournalError as error:

@@ -50,10 +50,11 @@ class Known:
         self.worker, self.fence, self.lease_s = lease.holder, lease.fence, lease.lease_s
         self.going: set[str] = set()  # ids of calls that run here
         self._held_from = time.monotonic()
-        self._ahead: dict[int, list[Event]] = {}  # by their first versions
+        self._ahead: dict[int, list[Event]] = {}  # by first version
         if state.version < lease.fence:
             self._ahead[lease.fence] = [lease]
             self._fold_ahead()
+        keeper.recorded = lambda event, receipt: self._recorded([event], receipt)
 
     @property
     def answered(self) -> bool:
@@ -120,10 +121,13 @@ class Known:
         self._check_lease()
         batch = [events] if isinstance(events, Event) else list(events)
         receipt = await self.session.append(batch, expected_version=expected_version)
-        if not receipt.duplicate:
-            self._ahead[receipt.first_version] = batch
-            self._fold_ahead()
+        self._recorded(batch, receipt)
         return receipt
+
+    def _recorded(self, events: Sequence[Event], receipt: Receipt) -> None:
+        if receipt.first_version > self.state.version:
+            self._ahead[receipt.first_version] = list(events)
+            self._fold_ahead()
 
     async def catch_up(self) -> None:
         """Read what others wrote between this run's events, if they did."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -87,7 +87,7 @@ class Session(SessionStates, SessionPlans):
         lease = LeaseAcquired(holder=worker, fence=receipt.first_version, lease_s=lease_s)
         writer = replace(self._writer, worker=worker, fence=lease.fence)
         held = Session(self.stream, self._servers, writer, self._start)
-        held.go_on(receipt, self._written_at, self._windows, self._kept)
+        held.go_on(receipt, self._note, self._windows, self._kept)
         keeper = Keeper(held, lease)
         keeper.start()
         try:
@@ -97,9 +97,16 @@ class Session(SessionStates, SessionPlans):
             raise
         return Run(held, state.copied(), keeper)
 
-    def go_on(self, last: Receipt, written_at: float, windows: Windows, kept: KeptState) -> None:
-        """Take over what another handle of the session knows."""
-        self._begun, self._last, self._written_at = None, last, written_at
+    def go_on(
+        self,
+        last: Receipt,
+        note: Callable[[Receipt], object],
+        windows: Windows,
+        kept: KeptState,
+    ) -> None:
+        """Take over what another handle of the session knows, and `note` for it what is written."""
+        self._note(last)
+        self._notes_to = note
         self._windows, self._kept = windows, kept
 
     async def state_before(self, lease: Receipt, timeout_s: float) -> SessionState:

@@ -23,7 +23,7 @@ NeedsApprovalFor: TypeAlias = Callable[[Mapping[str, Any]], str | None]
 Function: TypeAlias = Callable[..., Any]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # one may look at it as at the function: that sets attributes
 class Tool:
     """A tool: call it as the function that it is; a run calls it and records that.
 
