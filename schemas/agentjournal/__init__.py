@@ -145,6 +145,7 @@ if TYPE_CHECKING:
     )
     from agentjournal.execution_state import Approval, Handoff, Question, Turn
     from agentjournal.handle import PendingAppend
+    from agentjournal.locks import Lock
     from agentjournal.log import Connecting, Log, connect
     from agentjournal.outcomes import NOT_DONE, OutcomeUnknown, ToolError
     from agentjournal.planning import PlanState, StepState
@@ -228,6 +229,7 @@ __all__ = [
     "LeaseReleased",
     "LeaseRenewed",
     "LimitExceeded",
+    "Lock",
     "Log",
     "MemoryRecalled",
     "Message",
@@ -330,6 +332,7 @@ __all__ = [
 # What stands in another module than `events`. Modules are loaded when they are asked for: whoever
 # needs only an error or an id does not wait for the drivers of three servers.
 _MODULES = {
+    "Lock": "locks",
     "Attempt": "attempts",
     "CheckpointNotFound": "errors",
     "CheckpointPolicy": "checkpoints",

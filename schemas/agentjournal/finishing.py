@@ -111,7 +111,7 @@ class _Finishing:
             elif call.outcome == "failed" and not is_not_done(call):
                 if (wait_s := retry_wait(tool.retry, call)) is None:
                     return "ended"
-                await asyncio.sleep(wait_s)
+                await self._run.session.time.sleep(wait_s)
             if await self._attempt(tool) == "waiting":
                 return "waiting"
 
@@ -198,7 +198,7 @@ class _Finishing:
             over = min(taken, _moment(lease.quiet_since) + timedelta(seconds=lease.previous_s))
         certain = over + timedelta(seconds=call.lease_s or 0)
         now = taken + timedelta(seconds=run.held_s)
-        await asyncio.sleep(max(0.0, (certain - now).total_seconds()))
+        await run.session.time.sleep(max(0.0, (certain - now).total_seconds()))
 
     async def _allowed(self, question: str) -> Allowed | Literal["waiting"] | None:
         """Return whether the call may run: None when it was denied, and this is recorded."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
+from time import monotonic
 
 from agentjournal.artifacts import Artifacts
 from agentjournal.counters import Counters
@@ -26,6 +27,14 @@ from agentjournal.working_memory import NoteStore, now
 
 
 @dataclass(frozen=True, slots=True)
+class Time:
+    """How this process lets time pass, and how it measures it."""
+
+    monotonic: Callable[[], float] = monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+@dataclass(frozen=True, slots=True)
 class Servers:
     """What a handle talks to."""
 
@@ -41,6 +50,7 @@ class Servers:
     live: Live
     counters: Counters
     now: Callable[[], datetime] = now  # the clock that a reader goes by
+    time: Time = Time()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +212,11 @@ class Handle:
     def written_at(self) -> float:
         """When something was last recorded through this handle, by the loop's clock."""
         return self._written_at
+
+    @property
+    def time(self) -> Time:
+        """How waiting is done."""
+        return self._servers.time
 
     def now(self) -> datetime:
         """Return the time of the clock that this log's readers go by."""

@@ -21,6 +21,7 @@ from agentjournal.errors import (
     VersionConflict,
 )
 from agentjournal.events import Event, LeaseAcquired, LeaseReleased, LeaseRenewed
+from agentjournal.handle import Time
 from agentjournal.ids import StreamId
 from agentjournal.receipts import Receipt
 
@@ -46,6 +47,8 @@ class Appending(Protocol):
     def begins(self) -> bool: ...
     @property
     def written_at(self) -> float: ...
+    @property
+    def time(self) -> Time: ...
 
 
 @cache
@@ -85,16 +88,16 @@ async def take_when_free(
 
     Raises LeaseHeld when it is still held then, and what `take` raises.
     """
-    loop = asyncio.get_running_loop()
-    deadline, pause = loop.time() + wait_s, 0.01
+    time = handle.time
+    deadline, pause = time.monotonic() + wait_s, 0.01
     while True:
         try:
             return await take(handle, holder, lease_s, timeout_s)
         except LeaseHeld:
-            left = deadline - loop.time()
+            left = deadline - time.monotonic()
             if left <= 0:
                 raise
-            await asyncio.sleep(min(pause, left))  # nobody tells when a lease is given back
+            await time.sleep(min(pause, left))  # nobody tells when a lease is given back
             pause = min(2 * pause, 0.25)
 
 

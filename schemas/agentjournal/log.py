@@ -15,6 +15,8 @@ from agentjournal.events import SessionStarted
 from agentjournal.events.decode import rejection
 from agentjournal.handle import Servers, Writer
 from agentjournal.ids import stream_id
+from agentjournal.leasing import checked_length, process_name
+from agentjournal.locks import PREFIX, Locking
 from agentjournal.offloading import whole_events
 from agentjournal.outgoing import Redact, checked_id
 from agentjournal.ports import SessionInfo
@@ -72,6 +74,26 @@ class Log:
         """
         stream = stream_id("task", self.settings.tenant, task_id)
         return Task(stream, self._servers, self._writer(agent, worker))
+
+    def lock(
+        self,
+        name: str,
+        *,
+        ttl_s: float = 30.0,
+        wait_s: float | None = None,
+        holder: str | None = None,
+    ) -> Locking:
+        """Hold the tenant's lock `name`: `async with log.lock("deploy") as lock`.
+
+        Waits while another holds it, up to `wait_s` if given, and renews it until it is left. When
+        the holder dies, others get it after `ttl_s`. `lock.fence` goes along to what is written.
+
+        Entering raises LeaseHeld after `wait_s`, and what `append` raises; ValueError for a time
+        that is none, AppendRejected when the name cannot be one.
+        """
+        who = checked_id("holder", holder or process_name())
+        task = self.task(f"{PREFIX}{name}")
+        return Locking(name, task, who, checked_length(ttl_s), wait_s)
 
     def _writer(self, agent: str | None, worker: str | None) -> Writer:
         name = agent or DEFAULT_AGENT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,7 +48,7 @@ class Known:
         lease = keeper.lease
         self.worker, self.fence, self.lease_s = lease.holder, lease.fence, lease.lease_s
         self.going: set[str] = set()  # ids of calls that run here
-        self._held_from = time.monotonic()
+        self._held_from = session.time.monotonic()
         self._ahead: dict[int, list[Event]] = {}  # by first version
         if state.version < lease.fence:
             self._ahead[lease.fence] = [lease]
@@ -103,7 +102,7 @@ class Known:
     @property
     def held_s(self) -> float:
         """Seconds since the lease was taken, or a little less."""
-        return time.monotonic() - self._held_from
+        return self.session.time.monotonic() - self._held_from
 
     async def refresh(self, *, timeout_s: float = 5.0) -> SessionState:
         """Read what others wrote meanwhile; return the state. Raises what `load` raises."""

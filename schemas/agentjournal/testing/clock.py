@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 from agentjournal.ids import Milliseconds
@@ -29,6 +30,16 @@ class Clock:
         if not seconds >= 0:
             raise ValueError(f"seconds={seconds} is not a time of at least 0 s")
         self._ms += round(seconds * 1_000)
+
+    def monotonic(self) -> float:
+        """Return the time in seconds since some moment, for differences."""
+        return self._ms / 1_000
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass without waiting for it; others get their turn."""
+        await asyncio.sleep(0)
+        self.advance(seconds)
+        await asyncio.sleep(0)
 
     def tick(self) -> Milliseconds:
         """Let a millisecond pass; return the time in milliseconds since the epoch."""

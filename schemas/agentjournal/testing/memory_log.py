@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from agentjournal.artifacts import Artifacts
-from agentjournal.handle import Servers
+from agentjournal.handle import Servers, Time
 from agentjournal.live import Live
 from agentjournal.log import Log
 from agentjournal.outgoing import Redact
@@ -31,6 +31,7 @@ class MemoryLog(Log):
         artifacts: Artifacts | None = None,
     ) -> None:
         self._world, self._outbox = world, MemoryOutbox(world)
+        self._subscriptions = MemorySubscriptions(world)
         servers = Servers(
             appender=MemoryAppender(self._outbox, self._outbox.inbox),
             views=MemoryViews(world, artifacts),
@@ -40,10 +41,11 @@ class MemoryLog(Log):
             artifacts=artifacts,
             stored_notes=MemoryNotes(world),
             results=MemoryResults(world),
-            subscribe=MemorySubscriptions(world),
+            subscribe=self._subscriptions,
             live=Live(MemoryEvents(world), MemoryDrafts(world), artifacts),
             counters=MemoryCounters(world),
             now=world.clock.now,
+            time=Time(world.clock.monotonic, world.clock.sleep),
         )
         nowhere = Settings("in memory", "in memory", "in memory", tenant)
         super().__init__(nowhere, redact, servers=servers)
@@ -70,6 +72,7 @@ class MemoryLog(Log):
         What is on its way at that moment is in the log if `landed`, and lost if not.
         """
         self._outbox.cut(landed=landed)
+        self._subscriptions.cut()
 
 
 def memory_log(

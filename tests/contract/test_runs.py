@@ -1,4 +1,4 @@
-"""Runs on the real servers: the lease, the fence, and going on where another worker stopped."""
+"""Runs: the lease, the fence, and going on where another worker stopped."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 
 import agentjournal
 from agentjournal import LeaseHeld, LeaseLost, Log, MessageAdded, Part, Session, ToolCallPart
-from agentjournal.settings import Settings
-from tests.servers import connected
+from tests.clients import Clients
 
 
 class Payments:
@@ -52,8 +51,8 @@ async def types(session: Session) -> list[str]:
     return [recorded.type async for recorded in session.events()]
 
 
-async def test_an_agent_that_is_not_disturbed_leaves_a_whole_turn(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_an_agent_that_is_not_disturbed_leaves_a_whole_turn(clients: Clients) -> None:
+    async with clients.connected() as log:
         session, payments = log.session("s", user="u-7", agent="support"), Payments()
         await agent(session, payments, [asks(1, 2), ANSWER])
         state = await session.load()
@@ -74,9 +73,9 @@ async def test_an_agent_that_is_not_disturbed_leaves_a_whole_turn(journal: Setti
 
 
 async def test_a_session_is_held_by_one_worker_until_its_lease_has_passed(
-    journal: Settings,
+    clients: Clients,
 ) -> None:
-    async with connected(journal) as log, connected(journal, tenant=log.settings.tenant) as other:
+    async with clients.connected() as log, clients.connected(tenant=log.settings.tenant) as other:
         run = await log.session("s").resume(worker="w-1", lease_s=0.5)
         with pytest.raises(LeaseHeld) as held:
             await other.session("s").resume(worker="w-2")
@@ -90,8 +89,8 @@ async def test_a_session_is_held_by_one_worker_until_its_lease_has_passed(
         await taken.release()
 
 
-async def test_a_lease_is_renewed_while_it_is_held(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_a_lease_is_renewed_while_it_is_held(clients: Clients) -> None:
+    async with clients.connected() as log:
         async with log.session("s").resume(worker="w-1", lease_s=0.4) as run:
             async for recorded in log.session("s").events(follow=True):
                 if recorded.type == "lease.renewed" and recorded.version > run.fence + 2:
@@ -127,9 +126,9 @@ async def cut_off(log: Log, payments: Payments, *, after_effect: bool) -> None:
 
 @pytest.mark.parametrize("after_effect", [True, False])
 async def test_a_call_that_was_cut_off_is_found_out_about(
-    journal: Settings, after_effect: bool
+    clients: Clients, after_effect: bool
 ) -> None:
-    async with connected(journal) as log:
+    async with clients.connected() as log:
         payments = Payments()
         await cut_off(log, payments, after_effect=after_effect)
         keys: list[str] = []
@@ -152,9 +151,9 @@ async def test_a_call_that_was_cut_off_is_found_out_about(
 
 
 async def test_what_cannot_be_found_out_is_asked_and_settled_from_anywhere(
-    journal: Settings,
+    clients: Clients,
 ) -> None:
-    async with connected(journal) as log:
+    async with clients.connected() as log:
         payments = Payments()
         await cut_off(log, payments, after_effect=True)
         tools = {"refund": payments.refund}
@@ -173,8 +172,8 @@ async def test_what_cannot_be_found_out_is_asked_and_settled_from_anywhere(
         assert sum(payments.charges.values()) == 1
 
 
-async def test_a_message_that_came_meanwhile_is_answered_too(journal: Settings) -> None:
-    async with connected(journal) as log:
+async def test_a_message_that_came_meanwhile_is_answered_too(clients: Clients) -> None:
+    async with clients.connected() as log:
         async with log.session("s").resume() as run:
             await run.say("Hello.")
             await run.window()
