@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from agentjournal.artifacts import (
     open_artifacts,
     stored_name,
 )
-from agentjournal.errors import ArtifactCorrupt, ArtifactNotFound, NotConfigured, Unavailable
+from agentjournal.errors import ArtifactCorrupt, ArtifactNotFound, Unavailable
 from agentjournal.folder_artifacts import FolderStore
 from agentjournal.log import Log
 from agentjournal.obstore_artifacts import S3Store
@@ -171,20 +170,6 @@ async def test_five_megabytes_of_hostile_output_come_back_exactly(log: Log) -> N
     assert "bytes in sha256:" in row["output"]
 
 
-async def test_without_a_store_nothing_is_taken_out_and_what_was_is_missed(
-    log: Log, journal: Settings
-) -> None:
-    output = "x" * 100_000
-    await log.session("s-1").append(called("c-1", output))
-    async with connected(journal, tenant=log.settings.tenant) as other:
-        with pytest.raises(ArtifactNotFound):
-            await other.session("s-1").load()
-        await other.session("s-2").append(called("c-1", output))
-        assert outputs(await other.session("s-2").load()) == {"c-1": output}
-        with pytest.raises(NotConfigured, match="AGENTJOURNAL_ARTIFACTS"):
-            await other.session("s-2").save_artifact("a", b"a")
-
-
 async def test_an_artifact_is_recorded_and_read_by_any_session(log: Log) -> None:
     session = log.session("s-1")
     saved = {
@@ -207,22 +192,3 @@ async def test_an_artifact_is_recorded_and_read_by_any_session(log: Log) -> None
         ("text", "text/plain", len(HOSTILE.encode("utf-8", "surrogatepass")), saved["text"], None),
         ("json", "application/json", 39, saved["json"], None),
     ]
-
-
-async def test_values_of_variables_are_not_in_the_log_unless_allowed(log: Log) -> None:
-    session = log.session("s-1")
-    variables = {"TOKEN": "a-secret-value", "LANG": "C.UTF-8"}
-    await session.environment_changed(variables=variables, allow={"LANG"}, cwd="/srv")
-    raw = b"".join([each.raw_data async for each in session.events()])
-    assert b"a-secret-value" not in raw
-    assert digest_of(b"a-secret-value").encode() in raw
-    assert b"C.UTF-8" in raw
-
-
-async def test_the_environment_of_this_process_can_be_recorded(log: Log) -> None:
-    session = log.session("s-1")
-    await session.environment_changed(variables=os.environ)
-    [changed] = [e.event async for e in session.events() if e.type == "environment.changed"]
-    assert isinstance(changed, aj.EnvironmentChanged)
-    assert changed.variables is not None
-    assert changed.variables.keys() == os.environ.keys()

@@ -7,7 +7,7 @@ from typing import Literal
 
 from agentjournal.envelope import Recorded
 from agentjournal.ids import Partition, Position, parse_stream
-from agentjournal.testing.world import World
+from agentjournal.testing.world import Group, Member, World
 
 
 class MemorySubscriptions:
@@ -15,6 +15,7 @@ class MemorySubscriptions:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._joined: list[tuple[Group, Member]] = []
 
     async def __call__(
         self,
@@ -25,31 +26,49 @@ class MemorySubscriptions:
         start: Literal["earliest", "latest"],
     ) -> AsyncGenerator[Recorded]:
         """Yield events; each is handled when the next is asked for."""
-        world = self._world
-        for partition, log in world.events.items():
-            begin = Position(0 if start == "earliest" else len(log))
-            world.places.setdefault((group, partition), begin)
-        while True:
-            partition = self._free(group)
-            if partition is None:
-                await world.changed()
-                continue
-            # While one member handles an event, no other gets the next of its partition.
-            place = group, partition
-            world.held.add(place)
-            try:
-                recorded = world.events[partition][world.places[place]]
-                if _is_wanted(recorded, types, tenants):
-                    yield recorded
-                world.places[place] = Position(world.places[place] + 1)
-            finally:
-                world.held.discard(place)
-                world.wake()
-
-    def _free(self, group: str) -> Partition | None:
+        group_of = self._world.groups.setdefault(group, Group())
         for partition, log in self._world.events.items():
-            place = group, partition
-            if place not in self._world.held and self._world.places[place] < len(log):
+            group_of.places.setdefault(partition, Position(0 if start == "earliest" else len(log)))
+        member = Member()
+        group_of.members.append(member)
+        self._joined.append((group_of, member))
+        try:
+            while True:
+                partition = self._next(group_of, member)
+                if partition is None:
+                    await self._world.changed()
+                    continue
+                recorded = self._world.events[partition][group_of.places[partition]]
+                # While it is handled nobody gets the next, though the partition may go to another.
+                member.handles = partition
+                try:
+                    if _is_wanted(recorded, types, tenants):
+                        yield recorded
+                    group_of.places[partition] = Position(group_of.places[partition] + 1)
+                finally:
+                    member.handles = None
+                    self._world.wake()
+        finally:
+            self._leave(group_of, member)
+
+    def cut(self) -> None:
+        """Be gone: others get what was not handled."""
+        for group, member in list(self._joined):
+            self._leave(group, member)
+
+    def _leave(self, group: Group, member: Member) -> None:
+        if member in group.members:
+            group.members.remove(member)
+            self._joined.remove((group, member))
+            self._world.wake()
+
+    def _next(self, group: Group, member: Member) -> Partition | None:
+        """Return a partition of the member that has something for it."""
+        number, members = group.members.index(member), len(group.members)
+        handled = {each.handles for each in group.members}
+        for partition, log in self._world.events.items():
+            is_its_own = partition % members == number and partition not in handled
+            if is_its_own and group.places[partition] < len(log):
                 return partition
         return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -31,8 +32,7 @@ class World:
         self.artifacts = MemoryArtifacts()
         self.drafts = DraftStore()
         self.counted: dict[tuple[str, str, float], list[tuple[datetime, int]]] = {}
-        self.places: dict[tuple[str, Partition], Position] = {}  # of groups: the next to handle
-        self.held: set[tuple[str, Partition]] = set()  # by a member that handles an event of it
+        self.groups: dict[str, Group] = {}
         self._waiting: list[asyncio.Future[None]] = []
 
     def append(self, stream: StreamId, value: bytes) -> Answer | None:
@@ -66,6 +66,22 @@ class World:
 def _finish(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """One who subscribes."""
+
+    handles: Partition | None = None  # where the event is from that it handles now
+
+
+@dataclass(slots=True)
+class Group:
+    """Who subscribes under one name: its members share the partitions."""
+
+    members: list[Member] = field(default_factory=list[Member])
+    places: dict[Partition, Position] = field(default_factory=dict[Partition, Position])
+    """The next position to handle."""
 
 
 class Feed(Protocol):
