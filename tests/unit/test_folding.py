@@ -212,6 +212,20 @@ def test_a_projection_of_some_types_needs_nothing_of_what_came_before() -> None:
     assert rows(fold.fold({PARTITION: log})) == {}
 
 
+def test_a_projection_may_read_what_is_written_under_a_lease_whatever_its_type() -> None:
+    stream = Stream(ONE)
+    stream.accept(request(event("lease.acquired", holder="w", fence=1, lease_s=60)))
+    for fence in (None, 1):
+        stream.accept(request(event("custom.y"), fence=fence))
+    log = [e._replace(position=Position(at)) for at, e in enumerate(stream.recorded)]
+    fenced = replace(TALLY, types={"custom.x": 1}, every_event=False, fenced=True)
+    fold = ProjectionFold(fenced)
+    fold.places[PARTITION] = Place(Position(0), (-1, -1), "")
+    assert [fold.wanted(each) for each in log] == [False, False, True]
+    assert [fenced.reads(each) for each in log] == [False, False, True]
+    assert fenced.digest != replace(fenced, fenced=False).digest
+
+
 def test_what_a_projection_of_some_types_cannot_fold_is_poison_too() -> None:
     stream = Stream(ONE)
     stream.accept(request(event("custom.poison")))
