@@ -31,6 +31,8 @@ from agentjournal.windows.tokens import Count
 from agentjournal.windows.tool_output import MAX_CHARACTERS
 from agentjournal.windows.window import Window, WindowFormat
 
+_TRIES = 3  # to begin a turn with a message; else it begins with the next window
+
 EndReason: TypeAlias = Literal["completed", "interrupted", "failed", "waiting", "limit"]
 
 
@@ -62,10 +64,13 @@ class Run(Known):
             parts=parts,
             message_id=message_id or new_event_id(),
         )
-        if self.state.turn_id is None and not self._ahead:
+        for _ in range(_TRIES):
+            if self.state.turn_id is not None:
+                break
+            await self.catch_up()
             version = self.state.version
             seen = [each.version for each in self.inbox]
-            begun = turn("user", [*seen, version + 2])
+            begun = turn("user", [*seen, version + 2])  # it names the version it will have
             try:
                 return await self.append([begun, message], expected_version=version)
             except VersionConflict:
