@@ -14,6 +14,7 @@ from consumers.postgres_pool import PostgresPool, is_trouble, reason_of
 from consumers.projector import FoldedBatch, PoisonedBatchError, Polled, StartOverError
 from projections import postgres_store as store
 from projections.folding import Parked, PoisonError, ProjectionFold
+from projections.postgres_rows import copy_rows, merge_rows
 from projections.projection import Projection
 
 _LOG = structlog.get_logger()
@@ -54,11 +55,10 @@ class PostgresReadModels:
         missing = fold.missing(recorded for batch in polled.values() for recorded in batch)
         if not missing:
             return
-        places = {p: place for p, place in fold.places.items() if p in polled}
+        partitions = [partition for partition in fold.places if partition in polled]
         try:
-            async with self._pool.connection() as connection, connection.transaction():
-                await store.hold_places(connection, fold.projection, places)
-                found = await store.load_contexts(connection, fold.projection, missing)
+            async with self._pool.connection() as connection:
+                found = await store.load_contexts_at(connection, fold, partitions, missing)
         except store.PlaceLostError as lost:
             raise StartOverError(str(lost)) from lost
         fold.put(missing, found)
@@ -78,10 +78,7 @@ class PostgresReadModels:
         try:
             async with self._pool.connection() as connection, connection.transaction():
                 self._fault("begun")
-                for fold, before, folded in batches:
-                    await store.write(connection, fold.projection, before, folded)
-                    await store.check_parked(connection, fold)
-                    self._fault("rows")
+                await self._write(connection, batches)
                 self._fault("written")
         except store.PlaceLostError as lost:
             raise StartOverError(str(lost)) from lost
@@ -89,7 +86,23 @@ class PostgresReadModels:
             raise PoisonedBatchError(reason_of(error)) from error
         for fold, _, folded in batches:
             fold.noted |= {parked.stream for parked in folded.parked}
+            fold.stored |= folded.places
         self._fault("committed")
+
+    async def _write(self, connection: _Connection, batches: Sequence[FoldedBatch]) -> None:
+        moves = [store.Move(fold.projection, before, f.places) for fold, before, f in batches]
+        await store.advance(connection, moves)
+        for fold, _, folded in batches:
+            await store.check_parked(connection, fold)
+            await copy_rows(connection, fold.projection, folded.changes)
+        # Postgres works on one statement while the next is encoded, and on all of them while the
+        # next poll is folded.
+        async with connection.pipeline():
+            for fold, _, folded in batches:
+                await merge_rows(connection, fold.projection, folded.changes)
+                for parked in folded.parked:
+                    await store.park(connection, fold.projection, parked)
+                self._fault("rows")
 
     async def replay(self, folds: Sequence[ProjectionFold], polled: Polled) -> None:
         """Store a poll in ever smaller pieces, each under a savepoint, and park the streams of the
@@ -105,6 +118,8 @@ class PostgresReadModels:
                     await store.check_parked(connection, fold)
                     for partition, batch in polled.items():
                         await _replay(connection, fold, partition, batch)
+            for fold in folds:
+                fold.stored |= fold.places
         except store.PlaceLostError as lost:
             raise StartOverError(str(lost)) from lost
 

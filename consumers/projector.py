@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -141,7 +141,10 @@ class Projector:
         if batches is not None:
             self._storing = asyncio.create_task(self._ports.models.store(batches))
             self._in_store = polled
-        self._trim()
+            await asyncio.sleep(
+                0
+            )  # what was folded is on its way before the next poll is waited for
+        self._trim(polled)
 
     async def _folded(self, polled: Polled) -> Sequence[FoldedBatch] | None:
         """Fold a poll; None when it had to be replayed instead."""
@@ -186,10 +189,10 @@ class Projector:
             if len(fold.parked) > most:
                 raise TooManyParkedError(f"{fold.projection.name}: more than {most} streams parked")
 
-    def _trim(self) -> None:
+    def _trim(self, in_store: Polled) -> None:
         for fold in self._folds:
             if len(fold.contexts) > self._options.most_contexts:
-                fold.contexts.clear()  # all of them are stored by now
+                fold.keep_contexts(recorded for batch in in_store.values() for recorded in batch)
 
     async def _follow_membership(self) -> None:
         now = time.monotonic()
@@ -206,8 +209,8 @@ class Projector:
         await self._forget()
         for fold in self._folds:
             await self._ports.models.load_places(fold, sorted(share))
-            for partition, place in fold.places.items():
-                await self._ports.events.check(partition, place.next_position, place.hash)
+        for partition, position, found in self._places():
+            await self._ports.events.check(partition, position, found)
         starts = {
             partition: min(fold.places[partition].next_position for fold in self._folds)
             for partition in share
@@ -215,6 +218,16 @@ class Projector:
         self._ports.events.assign(starts)
         self._share = share
         _LOG.info("partitions_taken", partitions=sorted(share))
+
+    def _places(self) -> Iterable[tuple[Partition, Position, str]]:
+        """Return each place that a projection goes on from, once, with the hash before it."""
+        return sorted(
+            {
+                (partition, place.next_position, place.hash)
+                for fold in self._folds
+                for partition, place in fold.places.items()
+            }
+        )
 
     async def _forget(self) -> None:
         if self._storing is not None:

@@ -39,17 +39,24 @@ def fold(recorded: Recorded, context: Context, changes: Changes) -> Context:
         context = look(recorded, data, context, changes)
     if apply is not None:
         context = apply(recorded, data, context, changes)
-    _session(
-        recorded,
-        changes,
-        version=recorded.version,
-        head_hash=bytes.fromhex(recorded.hash),
-        last_activity_at=recorded.recorded_at,
+    stream, turn_id = recorded.stream, context.turn_id
+    _, tenant, session_id = _parsed(stream)
+    changes.add_last("sessions", stream, _place, recorded, tenant, session_id, turn_id)
+    return Context(recorded.version, recorded.hash, turn_id, context.remaining)
+
+
+def _place(recorded: Recorded, tenant: str, session_id: str, turn_id: str | None) -> Row:
+    return {
+        "stream": recorded.stream,
+        "tenant": tenant,
+        "session_id": session_id,
+        "partition": recorded.partition,
+        "version": recorded.version,
+        "head_hash": bytes.fromhex(recorded.hash),
+        "last_activity_at": recorded.recorded_at,
         # What is open now, or "" for none: None would say that nothing changed.
-        turn_id=context.turn_id or "",
-        messages=1 if recorded.type == "message.added" else None,
-    )
-    return context._replace(version=recorded.version, hash=recorded.hash)
+        "turn_id": turn_id or "",
+    }
 
 
 def _session(recorded: Recorded, changes: Changes, **columns: Any) -> None:
@@ -116,6 +123,7 @@ def _turn_ended(r: Recorded, data: Any, context: Context, changes: Changes) -> C
 
 def _message(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
     parts = data.get("parts") or []
+    _session(r, changes, messages=1)
     changes.add(
         "messages",
         _row(
@@ -223,9 +231,8 @@ def _model_called(r: Recorded, data: Any, context: Context, changes: Changes) ->
         recorded_at=r.recorded_at,
     )
     changes.add("model_calls", row)
-    _session(r, changes, input_tokens=row["input_tokens"], output_tokens=row["output_tokens"])
-    if row["cost"] is not None:
-        _session(r, changes, cost=row["cost"])
+    sums = {name: row[name] for name in ("input_tokens", "output_tokens", "cost")}
+    _session(r, changes, **sums)
     return context
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agentjournal.envelope import Recorded
-from agentjournal.ids import STREAM_KINDS
+from agentjournal.ids import STREAM_KINDS, Partition, StreamId, Version
 from projections.projection import Context, Projection, read_sql
-from projections.rows import Changes, Table
+from projections.rows import Changes, Row, Table
 
 EVENTS = Table(
     "events",
@@ -70,11 +70,12 @@ def fold(recorded: Recorded, context: Context, changes: Changes) -> Context:
             r.raw_data,
         ),
     )
-    changes.add(
-        "streams",
-        {"stream": r.stream, "partition": r.partition, "version": r.version, "hash": hash_bytes},
-    )
+    changes.add_last("streams", r.stream, _stream, r.stream, r.partition, r.version, hash_bytes)
     return Context(r.version, r.hash, context.turn_id)
+
+
+def _stream(stream: StreamId, partition: Partition, version: Version, hash_bytes: bytes) -> Row:
+    return {"stream": stream, "partition": partition, "version": version, "hash": hash_bytes}
 
 
 EVENTS_PROJECTION = Projection(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncConnection
 
 from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position, StreamId
 from projections.folding import Folded, Parked, Place, ProjectionFold
+from projections.postgres_rows import write_rows
 from projections.projection import Context, Projection, read_sql
-from projections.rows import Changes, Table
+from projections.rows import Changes
 
 _SQL = read_sql("store.sql")
 _MOST_ERROR = 2_000  # characters of an error that are kept
@@ -64,7 +64,8 @@ async def load_places(
     for partition, next_position, input_position, index, found, until in await cursor.fetchall():
         order = (input_position, index)
         read_until = None if until is None else until.isoformat()
-        fold.places[Partition(partition)] = Place(Position(next_position), order, found, read_until)
+        place = Place(Position(next_position), order, found, read_until)
+        fold.places[Partition(partition)] = fold.stored[Partition(partition)] = place
     if replaced := set(partitions) - set(fold.places):
         raise PlaceLostError(replaced)
     cursor = await connection.execute(_SQL["parked"], ours)
@@ -100,6 +101,38 @@ async def load_contexts(
     return {row[0]: Context(*row[1:]) for row in await cursor.fetchall()}
 
 
+async def load_contexts_at(
+    connection: AsyncConnection[Any],
+    fold: ProjectionFold,
+    partitions: Sequence[Partition],
+    streams: Sequence[StreamId],
+) -> Mapping[StreamId, Context]:
+    """Return what is stored of streams that nothing was folded of since the fold's stored places.
+
+    Nothing of them is in a batch that is on its way into the database, so it does not matter
+    whether that is seen yet; what another owner stored would look like a fork. Raises
+    PlaceLostError then.
+    """
+    ours = {**_named(fold.projection), "partitions": list(partitions)}
+    async with connection.transaction():
+        # Both are of one moment, and nobody waits for the batch that is being stored.
+        await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        cursor = await connection.execute(_SQL["positions"], ours)
+        found = {Partition(row[0]): Position(row[1]) for row in await cursor.fetchall()}
+        contexts = await load_contexts(connection, fold.projection, streams)
+    if lost := [p for p in partitions if not fold.may_be_at(p, found.get(p))]:
+        raise PlaceLostError(lost)
+    return contexts
+
+
+class Move(NamedTuple):
+    """The checkpoints of a projection before and after a batch."""
+
+    projection: Projection
+    before: Mapping[Partition, Place]
+    after: Mapping[Partition, Place]
+
+
 async def write(
     connection: AsyncConnection[Any],
     projection: Projection,
@@ -110,8 +143,8 @@ async def write(
 
     Raises PlaceLostError when a checkpoint is not at its place of `before`.
     """
-    await advance(connection, projection, before, folded.places)
-    await _write_rows(connection, projection, folded.changes)
+    await advance(connection, [Move(projection, before, folded.places)])
+    await write_rows(connection, projection, folded.changes)
     for parked in folded.parked:
         await park(connection, projection, parked)
 
@@ -130,30 +163,30 @@ async def check_parked(connection: AsyncConnection[Any], fold: ProjectionFold) -
         raise PlaceLostError(partitions)
 
 
-async def advance(
-    connection: AsyncConnection[Any],
-    projection: Projection,
-    before: Mapping[Partition, Place],
-    places: Mapping[Partition, Place],
-) -> None:
-    """Move checkpoints by compare-and-set. Raises PlaceLostError."""
-    partitions = sorted(places)
+async def advance(connection: AsyncConnection[Any], moves: Sequence[Move]) -> None:
+    """Move checkpoints by compare-and-set, all in one statement. Raises PlaceLostError."""
+    given = [
+        (move.projection, partition, move.before[partition], move.after[partition])
+        for move in moves
+        for partition in sorted(move.after)
+    ]
     cursor = await connection.execute(
         _SQL["advance"],
         {
-            **_named(projection),
-            "partition": partitions,
-            "from_position": [before[p].next_position for p in partitions],
-            "next_position": [places[p].next_position for p in partitions],
-            "input_position": [places[p].order[0] for p in partitions],
-            "batch_index": [places[p].order[1] for p in partitions],
-            "record_hash": [places[p].hash for p in partitions],
-            "read_until": [places[p].read_until for p in partitions],
+            "projection": [projection.name for projection, *_ in given],
+            "generation": [projection.generation for projection, *_ in given],
+            "partition": [partition for _, partition, *_ in given],
+            "from_position": [before.next_position for *_, before, _ in given],
+            "next_position": [after.next_position for *_, after in given],
+            "input_position": [after.order[0] for *_, after in given],
+            "batch_index": [after.order[1] for *_, after in given],
+            "record_hash": [after.hash for *_, after in given],
+            "read_until": [after.read_until for *_, after in given],
         },
     )
-    moved = {Partition(row[0]) for row in await cursor.fetchall()}
-    if lost := set(partitions) - moved:
-        raise PlaceLostError(lost)
+    moved = {(row[0], Partition(row[1])) for row in await cursor.fetchall()}
+    if lost := {(projection.name, partition) for projection, partition, *_ in given} - moved:
+        raise PlaceLostError(partition for _, partition in lost)
 
 
 async def all_parked(connection: AsyncConnection[Any], projection: Projection) -> Sequence[Parked]:
@@ -189,7 +222,7 @@ async def unpark(
     connection: AsyncConnection[Any], projection: Projection, stream: StreamId, changes: Changes
 ) -> None:
     """Write the rows that a parked stream was short of, and let it go on."""
-    await _write_rows(connection, projection, changes)
+    await write_rows(connection, projection, changes)
     await connection.execute(_SQL["unpark"], {**_named(projection), "stream": stream})
 
 
@@ -197,41 +230,6 @@ async def park(connection: AsyncConnection[Any], projection: Projection, parked:
     """Note that a stream stopped, and why."""
     row = parked._asdict() | {"error": parked.error[:_MOST_ERROR].replace("\0", "\u2400")}
     await connection.execute(_SQL["park"], {**_named(projection), **row})
-
-
-async def _write_rows(
-    connection: AsyncConnection[Any], projection: Projection, changes: Changes
-) -> None:
-    for table in projection.tables:
-        if table.insert_only and not projection.is_live:
-            await _copy_rows(connection, projection, table, changes.inserted(table.name))
-            continue
-        for arrays in changes.arrays(table.name):
-            await connection.execute(projection.sql[table.name], arrays, binary=True)
-
-
-async def _copy_rows(
-    connection: AsyncConnection[Any],
-    projection: Projection,
-    table: Table,
-    rows: Sequence[tuple[Any, ...]],
-) -> None:
-    """Add rows to a table that has no indexes yet and no readers, in half the time of INSERT."""
-    name = f"agentjournal_internal.{projection.table_name(table)}"
-    columns = list(table.columns)
-    cursor = await connection.execute(_SQL["types"], {"table": name, "columns": columns})
-    types = [row[0] for row in await cursor.fetchall()]
-    times = [n for n, each in enumerate(types) if each == "timestamptz"]
-    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
-        sql.Identifier(*name.split(".")), sql.SQL(", ").join(map(sql.Identifier, columns))
-    )
-    async with connection.cursor() as writing, writing.copy(statement) as copy:
-        copy.set_types(types)
-        for row in rows:
-            values = list(row)
-            for n in times:
-                values[n] = datetime.fromisoformat(values[n])
-            await copy.write_row(values)
 
 
 def _named(projection: Projection) -> dict[str, Any]:

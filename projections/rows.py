@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 Policy: TypeAlias = Literal["key", "first", "last", "sum", "max", "attempt", "outcome"]
 Row: TypeAlias = dict[str, Any]
+Said: TypeAlias = tuple[Callable[..., Row], tuple[Any, ...]]  # what makes a row, and of what
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Table:
         return tuple(name for name, policy in self.columns.items() if policy in _BY_ATTEMPT)
 
 
+_NONE: frozenset[Policy] = frozenset()
 _OUTCOME: frozenset[Policy] = frozenset({"outcome"})
 _BY_ATTEMPT: frozenset[Policy] = frozenset({"attempt", "outcome"})
 
@@ -52,6 +54,7 @@ class Changes:
         self._tables = {table.name: (table, itemgetter(*table.key)) for table in tables}
         self._rows: dict[str, list[dict[Any, Row]]] = {name: [{}] for name in self._tables}
         self._inserted: dict[str, list[tuple[Any, ...]]] = {name: [] for name in self._tables}
+        self._last: dict[str, dict[Any, Said]] = {name: {} for name in self._tables}
 
     def add(self, table: str, row: Row) -> None:
         """Merge a change into what is there for its key; absent columns and None change nothing."""
@@ -64,16 +67,33 @@ class Changes:
         held = statements[at].get(key)
         if held is None:
             statements[at][key] = row
-        elif _can_merge(spec, held, row):
+        elif "attempt" not in spec.columns or _can_merge(spec, held, row):
             merge_into(spec, held, row)
         else:
             if at + 1 == len(statements):
                 statements.append({})
             statements[at + 1][key] = row
 
+    def add_last(self, table: str, key: Any, row_of: Callable[..., Row], *said: Any) -> None:
+        """Add the row that `row_of` makes of `said`, unless there is a later one for this `key`.
+
+        For what every event changes: only the last of a batch is made into a row. So each of its
+        columns is in all of them, and either always the same or set by nothing else.
+        """
+        self._last[table][key] = (row_of, said)
+
+    def _settle(self, table: str) -> None:
+        last, self._last[table] = self._last[table], {}
+        for row_of, said in last.values():
+            self.add(table, row_of(*said))
+
     def insert(self, table: str, row: tuple[Any, ...]) -> None:
         """Add a row of a table that is insert-only."""
         self._inserted[table].append(row)
+
+    def count_inserted(self, table: str) -> int:
+        """Return how many rows a table that is insert-only gets."""
+        return len(self._inserted[table])
 
     def inserted(self, table: str) -> list[tuple[Any, ...]]:
         """Return the rows of a table that is insert-only, in the order of their keys."""
@@ -81,6 +101,7 @@ class Changes:
 
     def sorted_rows(self, table: str) -> list[Row]:
         """Return what an empty table comes to, in the order of the keys."""
+        self._settle(table)
         spec, _ = self._tables[table]
         if inserted := self._inserted[table]:
             keyed = sorted(inserted, key=_KEY_OF_INSERTED)
@@ -96,6 +117,7 @@ class Changes:
 
         Rows are in the order of their keys, so that writers never wait in a circle.
         """
+        self._settle(table)
         names = self._tables[table][0].columns
         if inserted := self._inserted[table]:
             columns = zip(*sorted(inserted, key=_KEY_OF_INSERTED), strict=True)
@@ -126,25 +148,33 @@ def merge(table: Table, before: Row, after: Row) -> Row:
 def merge_into(table: Table, held: Row, coming: Row) -> None:
     """Change the row `held` to what it and the later change `coming` come to."""
     policies = table.columns
+    left_out = _left_out(table, held, coming) if "outcome" in policies else _NONE
+    for name, value in coming.items():
+        if value is None:
+            continue
+        policy = policies[name]
+        if policy == "last":
+            held[name] = value
+        elif (before := held.get(name)) is None:
+            if policy not in left_out:
+                held[name] = value
+        elif policy == "sum":
+            held[name] = _sum(before, value)
+        elif policy == "max" and value > before:
+            held[name] = value
+
+
+def _left_out(table: Table, held: Row, coming: Row) -> frozenset[Policy]:
+    """Return the policies whose columns `coming` does not change; a higher attempt clears them."""
     attempt, coming_attempt = held.get("attempt") or 0, coming.get("attempt")
-    left_out: frozenset[Policy] = frozenset()
     if coming_attempt is not None and coming_attempt > attempt:
         for name in table.by_attempt:
             held.pop(name, None)
     elif coming_attempt is not None and coming_attempt < attempt:
-        left_out = _BY_ATTEMPT
+        return _BY_ATTEMPT
     elif held.get("outcome") is not None:
-        left_out = _OUTCOME
-    for name, value in coming.items():
-        if value is None:
-            continue
-        before = held.get(name)
-        policy = policies[name]
-        if before is None:
-            if policy not in left_out:
-                held[name] = value
-        elif policy in _ACCUMULATE:
-            held[name] = _ACCUMULATE[policy](before, value)
+        return _OUTCOME
+    return _NONE
 
 
 _EXACT = Context(prec=200)  # as SQL adds: the default rounds to 28 digits
@@ -152,10 +182,3 @@ _EXACT = Context(prec=200)  # as SQL adds: the default rounds to 28 digits
 
 def _sum(before: Any, value: Any) -> Any:
     return _EXACT.add(before, value) if isinstance(before, Decimal) else before + value
-
-
-_ACCUMULATE: Mapping[Policy, Callable[[Any, Any], Any]] = {
-    "last": lambda _, value: value,
-    "sum": _sum,
-    "max": max,
-}

@@ -18,6 +18,12 @@ FROM agentjournal_internal.projection_checkpoints
 WHERE projection = %(projection)s AND generation = %(generation)s
     AND partition = ANY (%(partitions)s);
 
+-- name: positions
+SELECT partition, next_position
+FROM agentjournal_internal.projection_checkpoints
+WHERE projection = %(projection)s AND generation = %(generation)s
+    AND partition = ANY (%(partitions)s);
+
 -- name: lock_places
 -- In one order, so that two owners of some of them never wait in a circle.
 SELECT partition, next_position
@@ -37,29 +43,29 @@ WHERE projection = %(projection)s AND generation = %(generation)s
 -- Locked in one order first, so that two owners of some of them never wait in a circle.
 WITH given AS (
     SELECT * FROM unnest(
-        %(partition)b::int[], %(from_position)b::bigint[], %(next_position)b::bigint[],
-        %(input_position)b::bigint[], %(batch_index)b::int[], %(record_hash)b::text[],
-        %(read_until)s::timestamptz[]
-    ) AS g (
-        partition, from_position, next_position, input_position, batch_index, record_hash,
-        read_until
+        %(projection)b::text[], %(generation)b::int[], %(partition)b::int[],
+        %(from_position)b::bigint[], %(next_position)b::bigint[], %(input_position)b::bigint[],
+        %(batch_index)b::int[], %(record_hash)b::text[], %(read_until)s::timestamptz[]
+    ) WITH ORDINALITY AS g (
+        projection, generation, partition, from_position, next_position, input_position,
+        batch_index, record_hash, read_until, number
     )
 ), locked AS (
-    SELECT c.partition
-    FROM agentjournal_internal.projection_checkpoints AS c JOIN given AS g USING (partition)
-    WHERE c.projection = %(projection)s AND c.generation = %(generation)s
-        AND c.next_position = g.from_position
-    ORDER BY c.partition
+    SELECT g.number
+    FROM agentjournal_internal.projection_checkpoints AS c
+    JOIN given AS g USING (projection, generation, partition)
+    WHERE c.next_position = g.from_position
+    ORDER BY g.number
     FOR UPDATE OF c
 )
 UPDATE agentjournal_internal.projection_checkpoints AS c
 SET next_position = g.next_position, input_position = g.input_position,
     batch_index = g.batch_index, record_hash = g.record_hash,
     read_until = coalesce(g.read_until, c.read_until)
-FROM given AS g JOIN locked USING (partition)
-WHERE c.projection = %(projection)s AND c.generation = %(generation)s
+FROM given AS g JOIN locked USING (number)
+WHERE c.projection = g.projection AND c.generation = g.generation
     AND c.partition = g.partition AND c.next_position = g.from_position
-RETURNING c.partition;
+RETURNING c.projection, c.partition;
 
 -- name: park
 INSERT INTO agentjournal_internal.parked (

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from consumers.roles import PROJECTIONS
 from projections.conversation import CONVERSATION
 from projections.events import EVENTS
 from projections.rows import Changes, Row, Table, merge
@@ -185,3 +186,28 @@ def test_every_table_of_the_conversation_has_a_key_and_a_statement() -> None:
         assert table.name in CONVERSATION.sql
         for name in table.columns:
             assert f"%({name})" in CONVERSATION.sql[table.name]
+
+
+def test_of_what_every_event_changes_only_the_last_is_made_into_a_row() -> None:
+    changes, made = Changes([CALLS]), list[str]()
+
+    def row_of(call: str, title: str) -> Row:
+        made.append(title)
+        return {"call": call, "title": title}
+
+    changes.add("calls", {"call": "a", "tokens": 1})
+    for call, title in (("a", "x"), ("b", "y"), ("a", "z")):
+        changes.add_last("calls", call, row_of, call, title)
+    changes.add("calls", {"call": "a", "tokens": 2})
+    found = [
+        (row["call"], row.get("title"), row.get("tokens")) for row in changes.sorted_rows("calls")
+    ]
+    assert found == [("a", "z", 3), ("b", "y", None)]
+    assert sorted(made) == ["y", "z"]
+
+
+def test_whatever_goes_by_attempt_has_an_outcome_too() -> None:
+    """The merge looks for the outcome only, where most tables have neither."""
+    for projection in PROJECTIONS:
+        for table in projection.tables:
+            assert not table.by_attempt or "outcome" in table.columns, table.name
