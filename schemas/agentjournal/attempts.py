@@ -40,6 +40,7 @@ class Attempt:
         self.effect: Effect = effect
         self.outcome: StepCompleted | StepFailed | None = None
         self.begun, self._recording = begun, recording
+        self.stream = recording.stream
 
     @property
     def step_id(self) -> str:
@@ -87,11 +88,9 @@ class Attempting:
         self,
         begin: Callable[[], Awaitable[Attempt]],
         leave: Callable[[str], None],
-        recording: Recording,
         unknown_on: tuple[type[BaseException], ...] = (),
     ) -> None:
-        self._begin, self._leave, self._recording = begin, leave, recording
-        self._unknown_on = unknown_on
+        self._begin, self._leave, self._unknown_on = begin, leave, unknown_on
         self._attempt: Attempt | None = None
 
     async def __aenter__(self) -> Attempt:
@@ -111,7 +110,7 @@ class Attempting:
             if attempt.outcome is not None:
                 return
             if error is None:
-                raise NoOutcome(self._recording.stream, f"step {attempt.step_id!r}")
+                raise NoOutcome(attempt.stream, f"step {attempt.step_id!r}")
             if not is_unknown(error, attempt.effect, self._unknown_on):
                 await attempt.fail(error)
         finally:

@@ -53,10 +53,10 @@ _WHY: dict[Standing, str] = {
 }
 
 
-def creation(stream: StreamId, held: PlanState | None, wanted: PlanCreated) -> list[Event]:
+def creation(stream: StreamId, held: PlanState, wanted: PlanCreated) -> list[Event]:
     """Return what creates a plan; asked for again in the same words it is there already."""
     check_steps(wanted.steps)
-    if held is None or held.version is None:
+    if held.version is None:
         return [wanted]
     if held.created is None or held.created.encoded() != wanted.encoded():
         raise PlanRefused(stream, wanted.plan_id, "was created with another goal or other steps")

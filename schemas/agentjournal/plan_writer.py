@@ -11,9 +11,11 @@ from agentjournal.attempts import Attempt
 from agentjournal.errors import PlanNotFound, VersionConflict
 from agentjournal.events import Event, StepStarted
 from agentjournal.events.tool import Effect
+from agentjournal.handle import Time
 from agentjournal.ids import StreamId, Version
-from agentjournal.planning import PlanState, StepState
+from agentjournal.planning import PLAN_FOLDS, PlanState, StepState
 from agentjournal.receipts import Receipt
+from agentjournal.run_state import OwnEvent
 
 _TRIES = 20  # against others who write to the same stream
 
@@ -30,6 +32,8 @@ class Place(Protocol):
     ) -> Receipt: ...
     async def plans_now(self) -> tuple[Version, Mapping[str, PlanState]]: ...
     def now(self) -> datetime: ...
+    @property
+    def time(self) -> Time: ...
 
 
 class Decided(NamedTuple):
@@ -40,10 +44,30 @@ class Decided(NamedTuple):
 
 
 class PlanWriter:
-    """Reads a plan and writes what was decided on it; `state` is what was last read."""
+    """Reads a plan and writes what was decided on it.
+
+    `state` is what was last read, with what was written since.
+    """
 
     def __init__(self, place: Place, state: PlanState) -> None:
         self.place, self.plan_id, self.state = place, state.plan_id, state
+        self.stream = place.stream
+
+    def now(self) -> datetime:
+        """Return the time."""
+        return self.place.now()
+
+    async def append(
+        self, events: Sequence[Event], /, *, expected_version: int | None = None
+    ) -> Receipt:
+        """Append events of the plan. Raises what `append` raises."""
+        receipt = await self.place.append(events, expected_version=expected_version)
+        plans = {self.plan_id: self.state}
+        first, at = receipt.last_version - len(events) + 1, self.now().isoformat()
+        for version, event in enumerate(events, first):
+            PLAN_FOLDS[type(event)](plans, event, OwnEvent(Version(version), event, at))
+        self.state = plans[self.plan_id]
+        return receipt
 
     async def read(self) -> tuple[Version, PlanState]:
         """Return the newest state, and the version of its stream. Raises PlanNotFound."""
@@ -63,10 +87,10 @@ class PlanWriter:
         while True:
             left -= 1
             version, plan = await self.read()
-            events = fn(plan, self.place.now())
+            events = fn(plan, self.now())
             try:
                 if events:
-                    await self.place.append(events, expected_version=version)
+                    await self.append(events, expected_version=version)
             except VersionConflict:
                 if not left:
                     raise
@@ -79,4 +103,4 @@ class PlanWriter:
         begun = next(each for each in events if isinstance(each, StepStarted))
         step = plan.known.get(begun.step_id) or StepState(begun.step_id, Version(0))
         step = replace(step, attempt=begun.attempt, attempt_group=begun.attempt_group)
-        return Attempt(step, begun, effect or step.effect, self.place)
+        return Attempt(step, begun, effect or step.effect, self)

@@ -25,6 +25,7 @@ from agentjournal.planning import PlanState, StepState
 from agentjournal.rollback import Wanted, roll_back
 
 STEP_LEASE_S = 60.0  # how long a step may take, as far as others know, when nobody said
+_LOOK_S = 0.25  # between two looks at what others run
 
 AnyStep: TypeAlias = StepState | PlannedStep | str
 
@@ -39,25 +40,35 @@ class Plan:
 
     @property
     def state(self) -> PlanState:
-        """What was last read of it."""
+        """What was last read of it, with what was written through this handle since."""
         return self._writer.state
 
     async def refresh(self) -> PlanState:
         """Read what the plan has come to. Raises PlanNotFound, and what `load` raises."""
         return (await self._writer.read())[1]
 
-    async def next(self) -> list[StepState]:
+    async def next(self, *, wait_s: float = 0.0) -> list[StepState]:
         """Return the steps that may run now, in the order of the plan.
 
         Those are they whose dependencies are completed or skipped, that nobody runs, and that were
         not begun, failed with a retry that is due, or were cut off and may be run again under the
-        same key: an external effect may not. No step may run in a plan that has ended.
+        same key: an external effect may not. No step may run in a plan that has ended. Up to
+        `wait_s` are waited for a retry to be due, and for what others run.
 
         Raises NeedsVerification when no step may run and somebody must first say what came of one
         (`settle`); and what `refresh` raises.
         """
-        _, plan = await self._writer.read()
-        return next_steps(self._place.stream, plan, self._place.now(), sorted(self._busy))
+        time = self._place.time
+        deadline = time.monotonic() + wait_s
+        while True:
+            _, plan = await self._writer.read()
+            now = self._place.now()
+            steps = next_steps(self._place.stream, plan, now, sorted(self._busy))
+            left, due = deadline - time.monotonic(), changes_at(plan, now)
+            if steps or left <= 0 or (due is None and not self._busy):
+                return steps
+            until = left if due is None else min(left, (due - now).total_seconds())
+            await time.sleep(max(0.01, min(until, _LOOK_S)))
 
     async def changes_at(self) -> datetime | None:
         """Return when a step may run that may not now, if nobody does anything meanwhile.
@@ -97,7 +108,7 @@ class Plan:
                 self._busy.discard(named)
                 raise
 
-        return Attempting(begin, self._busy.discard, self._place, unknown_on)
+        return Attempting(begin, self._busy.discard, unknown_on)
 
     async def settle(
         self,

@@ -34,10 +34,10 @@ class Wanted(NamedTuple):
 
 async def roll_back(writer: PlanWriter, wanted: Wanted) -> PlanState:
     """Undo what is not undone yet; return the plan then. Raises what `Plan.roll_back` does."""
-    stream = writer.place.stream
+    stream = writer.stream
     while True:
         _, plan = await writer.read()
-        check(stream, plan, wanted, writer.place.now())
+        check(stream, plan, wanted, writer.now())
         steps = to_undo(plan)
         if not steps:
             await writer.decide(lambda plan, _: abandonment(plan, wanted.reason))
@@ -71,7 +71,7 @@ def _matters(plan: PlanState, step: StepState, wanted: Wanted) -> bool:
 
 async def _undo(writer: PlanWriter, step: StepState, wanted: Wanted) -> None:
     undo, named = undo_of(wanted.compensations, step)[1], undo_id(step.step_id)
-    stream, place = writer.place.stream, writer.place
+    stream = writer.stream
 
     def rolled_back(by_step: str | None) -> StepRolledBack:
         return StepRolledBack(plan_id=writer.plan_id, step_id=step.step_id, by_step=by_step)
@@ -96,7 +96,7 @@ async def _undo(writer: PlanWriter, step: StepState, wanted: Wanted) -> None:
         await writer.decide(already)
         return
     effect = wanted.effect or step.effect
-    attempting = Attempting(lambda: writer.begin(beginning, effect), lambda _: None, place)
+    attempting = Attempting(lambda: writer.begin(beginning, effect), lambda _: None)
     async with attempting as attempt:
         result = await _result_of(undo, step, attempt)
         await attempt.complete(result, also=[rolled_back(named)])

@@ -11,8 +11,10 @@ from pydantic import ValidationError
 from agentjournal.errors import PlanNotFound, VersionConflict
 from agentjournal.events import DecisionMade, Event, PlanCreated, PlannedStep
 from agentjournal.events.decode import rejection
+from agentjournal.handle import Time
 from agentjournal.ids import Version, new_event_id
 from agentjournal.plan_decisions import creation
+from agentjournal.plan_writer import PlanWriter
 from agentjournal.planning import PlanState
 from agentjournal.plans import Plan
 from agentjournal.receipts import Receipt
@@ -36,19 +38,20 @@ class SessionPlans(SessionCheckpoints):
         and what `load` and `append` raise.
         """
         wanted = self._wanted(goal, steps, plan_id or new_event_id())
-        for left in reversed(range(_TRIES)):
-            version, plans = await self.plans_now()
-            held = plans.get(wanted.plan_id)
-            events = creation(self.stream, held, wanted)
+        place, left = PlanPlace(self), _TRIES
+        while True:
+            left -= 1
+            version, plans = await place.plans_now()
+            held = plans.get(wanted.plan_id) or PlanState(wanted.plan_id)
+            writer = PlanWriter(place, held)
             try:
-                if events:
-                    await self.append(events, expected_version=version)
+                if events := creation(self.stream, held, wanted):
+                    await writer.append(events, expected_version=version)
             except VersionConflict:
                 if not left:
                     raise
             else:
-                return Plan(PlanPlace(self), held or PlanState(wanted.plan_id))
-        raise AssertionError
+                return Plan(place, writer.state)
 
     async def load_plan(self, plan_id: str) -> Plan:
         """Return a plan that was made before. Raises PlanNotFound, and what `load` raises."""
@@ -108,6 +111,11 @@ class PlanPlace:
     def __init__(self, handle: SessionPlans) -> None:
         self.stream, self._handle = handle.stream, handle
         self._recorded_at: str | None = None
+
+    @property
+    def time(self) -> Time:
+        """How time passes."""
+        return self._handle.time
 
     async def append(
         self, events: Event | Sequence[Event], /, *, expected_version: int | None = None
