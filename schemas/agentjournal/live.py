@@ -18,7 +18,7 @@ from agentjournal.offloading import whole
 from agentjournal.tails import LiveItem, Place, Tail
 
 _PAGE = 500  # events that a follower reads at once where they are stored
-_READERS = 2  # followers that read there at once; the others wait in line
+_READERS = 2  # pages that are read there at once; who wants another waits in line
 _PATIENCE_S = 5.0  # how long the log waits for messages to be recorded when it is closed
 
 
@@ -33,8 +33,14 @@ class Live:
         self._event_reader = EventReader(stored, self._tails)
         self._draft_reader = DraftReader(drafts, stored, self._tails)
         self._reading = asyncio.Semaphore(_READERS)
+        self._pages: dict[tuple[StreamId, int], asyncio.Future[Sequence[Recorded]]] = {}
         self._recordings: set[asyncio.Future[Any]] = set()
         self._is_closed = False
+
+    @property
+    def followed(self) -> frozenset[StreamId]:
+        """The streams that somebody follows now."""
+        return frozenset(self._tails)
 
     async def follow(
         self, stream: StreamId, after: int, *, deltas: bool
@@ -100,9 +106,23 @@ class Live:
 
     async def _stored(self, stream: StreamId, place: Place) -> Sequence[Recorded]:
         """Return events that the tail does not hold, and go on behind them."""
-        async with self._reading:
-            events = await self.stored.read(stream, place.after, _PAGE)
-        if not events:
-            raise IntegrityError(f"{stream}: events behind version {place.after} are missing")
+        at = (stream, place.after)
+        page = self._pages.get(at)
+        if page is None:
+            page = self._pages[at] = asyncio.ensure_future(self._page(*at))
+            page.add_done_callback(lambda done: self._read(at, done))
+        events = await asyncio.shield(page)  # others may wait for it too
         place.after = events[-1].version
         return events
+
+    async def _page(self, stream: StreamId, after: int) -> Sequence[Recorded]:
+        async with self._reading:
+            events = await self.stored.read(stream, after, _PAGE)
+        if not events:
+            raise IntegrityError(f"{stream}: events behind version {after} are missing")
+        return events
+
+    def _read(self, at: tuple[StreamId, int], page: asyncio.Future[Sequence[Recorded]]) -> None:
+        del self._pages[at]
+        if not page.cancelled():
+            page.exception()  # those who waited for it may all have left

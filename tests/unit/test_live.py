@@ -289,4 +289,18 @@ async def test_who_is_slow_holds_up_nobody_and_reads_the_rest_where_it_is_stored
             assert await taken(quick, 200) == list(range(first, first + 200))
         assert scene.stored.reads == reads
         assert await taken(slow, 600) == list(range(3, 603))
-        assert scene.stored.reads == reads + 1  # a page of 500: the tail has what follows
+        assert scene.stored.reads == reads + 1  # a page of 500; the tail has the rest
+
+
+async def test_who_come_to_the_same_place_at_once_read_it_once() -> None:
+    scene = Scene()
+    scene.stored.record(scene.stream, *[event(NOTE, key="a")] * 600)
+    followers = [scene.follow() for _ in range(50)]
+    gone, *others = [asyncio.create_task(taken(items, 600)) for items in followers]
+    await eventually(lambda: scene.stored.reads)
+    gone.cancel()
+    for found in await asyncio.gather(*others):
+        assert found == list(range(1, 601))
+    assert scene.stored.reads == 2
+    for items in followers:
+        await items.aclose()
