@@ -7,7 +7,7 @@ looking for work reads few rows of many. What one event alone does not say is in
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -62,6 +62,14 @@ class Transfer(NamedTuple):
     to_agent: str
 
 
+class Remaining(NamedTuple):
+    """What the events so far leave, as far as later ones change it."""
+
+    unseen: list[Unseen]
+    transfers: list[Transfer]
+    named: list[int]  # versions in the same append that its turn names before they come
+
+
 _parsed = lru_cache(maxsize=65_536)(parse_stream)
 
 
@@ -71,33 +79,31 @@ def _work(r: Recorded, changes: Changes, **columns: Any) -> None:
     changes.add("work", row)
 
 
-def _remaining(context: Context) -> tuple[list[Unseen], list[Transfer]]:
+def _remaining(context: Context) -> Remaining:
     if not context.remaining:
-        return [], []
-    unseen, transfers = json.loads(context.remaining)
-    return [Unseen(*each) for each in unseen], [Transfer(*each) for each in transfers]
+        return Remaining([], [], [])
+    unseen, transfers, named = json.loads(context.remaining)
+    return Remaining(
+        [Unseen(*each) for each in unseen], [Transfer(*each) for each in transfers], named
+    )
 
 
-def _keep(
-    r: Recorded,
-    context: Context,
-    changes: Changes,
-    unseen: Iterable[Unseen],
-    transfers: Iterable[Transfer],
-) -> Context:
+def _keep(r: Recorded, context: Context, changes: Changes, left: Remaining) -> Context:
     """Note what remains from now on."""
-    both = sorted(unseen), list(transfers)
-    text = json.dumps(both, separators=(",", ":")) if any(both) else ""
+    left = left._replace(
+        unseen=sorted(left.unseen), named=[each for each in left.named if each > r.version]
+    )
+    text = json.dumps(left, separators=(",", ":")) if any(left) else ""
     if text != context.remaining:
-        said = [each.version for each in both[0] if each.message_id is not None]
-        rewound = [each.version for each in both[0] if each.message_id is None]
+        said = [each.version for each in left.unseen if each.message_id is not None]
+        rewound = [each.version for each in left.unseen if each.message_id is None]
         _work(
             r,
             changes,
             remaining=text,
             unseen_version=min(said, default=0),
             rewound_version=max(rewound, default=0),
-            to_agent=both[1][-1].to_agent if both[1] else "",
+            to_agent=left.transfers[-1].to_agent if left.transfers else "",
         )
     return context._replace(remaining=text)
 
@@ -119,10 +125,13 @@ def _turn_started(r: Recorded, data: Any, context: Context, changes: Changes) ->
     ended = {"ended_version": 0, "turn_reason": "", "due_at": _NEVER}
     turn_id = storable(data["turn_id"])
     _work(r, changes, turn_id=turn_id, started_version=r.version, **ended)
-    unseen, transfers = _remaining(context)
+    left = _remaining(context)
     if listed := set(data["input_versions"]):
-        unseen = [e for e in unseen if e.version not in listed and e.message_id is not None]
-    return _keep(r, context, changes, unseen, transfers)
+        last = r.version + r.batch_size - 1 - r.batch_index  # of this append
+        unseen = [e for e in left.unseen if e.version not in listed and e.message_id is not None]
+        named = [version for version in listed if r.version < version <= last]
+        left = left._replace(unseen=unseen, named=sorted(named))
+    return _keep(r, context, changes, left)
 
 
 def _turn_ended(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
@@ -134,13 +143,13 @@ def _turn_ended(r: Recorded, data: Any, context: Context, changes: Changes) -> C
 
 
 def _message(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
-    unseen, transfers = _remaining(context)
-    if data["role"] == "user":
+    left = _remaining(context)
+    if data["role"] == "user" and r.version not in left.named:
         said = Unseen(r.version, storable(data["message_id"]))
-        unseen = [*unseen[: _MOST_UNSEEN - 1], said]
+        left = left._replace(unseen=[*left.unseen[: _MOST_UNSEEN - 1], said])
     elif _answers_all(r, data, context):
-        unseen = []
-    return _keep(r, context, changes, unseen, transfers)
+        left = left._replace(unseen=[])
+    return _keep(r, context, changes, left)
 
 
 def _answers_all(r: Recorded, data: Any, context: Context) -> bool:
@@ -150,32 +159,30 @@ def _answers_all(r: Recorded, data: Any, context: Context) -> bool:
 
 
 def _retracted(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
-    unseen, transfers = _remaining(context)
-    message_id = storable(data["message_id"])
-    unseen = [each for each in unseen if each.message_id != message_id]
-    return _keep(r, context, changes, unseen, transfers)
+    left, message_id = _remaining(context), storable(data["message_id"])
+    unseen = [each for each in left.unseen if each.message_id != message_id]
+    return _keep(r, context, changes, left._replace(unseen=unseen))
 
 
 def _rewound(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
-    unseen, transfers = _remaining(context)
-    unseen = [e for e in unseen if e.version <= data["to_version"] and e.message_id is not None]
-    return _keep(r, context, changes, [*unseen, Unseen(r.version, None)], transfers)
+    left, to_version = _remaining(context), data["to_version"]
+    unseen = [e for e in left.unseen if e.version <= to_version and e.message_id is not None]
+    unseen.append(Unseen(r.version, None))
+    return _keep(r, context, changes, left._replace(unseen=unseen))
 
 
 def _handed(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
-    if data["mode"] != "transfer":
-        return context
-    unseen, transfers = _remaining(context)
-    if all(each.handoff_id != data["handoff_id"] for each in transfers):
-        transfers.append(Transfer(data["handoff_id"], data["to_agent"]))
-    return _keep(r, context, changes, unseen, transfers)
+    left, handoff_id = _remaining(context), data["handoff_id"]
+    if data["mode"] == "transfer" and all(e.handoff_id != handoff_id for e in left.transfers):
+        left.transfers.append(Transfer(handoff_id, data["to_agent"]))
+    return _keep(r, context, changes, left)
 
 
 def _handoff_failed(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
     _work(r, changes, answer_version=r.version)
-    unseen, transfers = _remaining(context)
-    transfers = [each for each in transfers if each.handoff_id != data["handoff_id"]]
-    return _keep(r, context, changes, unseen, transfers)
+    left = _remaining(context)
+    transfers = [each for each in left.transfers if each.handoff_id != data["handoff_id"]]
+    return _keep(r, context, changes, left._replace(transfers=transfers))
 
 
 def _answered(r: Recorded, _: Any, context: Context, changes: Changes) -> Context:

@@ -186,21 +186,24 @@ FROM (
         FROM agentjournal_internal.approvals_1 AS a
         WHERE w.turn_reason = 'waiting' AND w.answer_version > w.ended_version
             AND a.tenant = w.tenant AND a.session_id = w.session_id AND a.task_id IS NULL
-            AND a.answered_version > w.ended_version
+            AND a.answered_version > greatest(w.ended_version, a.requested_version)
+            AND a.requested_version IS NOT NULL
         HAVING count(*) > 0
         UNION ALL
         SELECT 'input', max(i.answered_version), NULL
         FROM agentjournal_internal.inputs_1 AS i
         WHERE w.turn_reason = 'waiting' AND w.answer_version > w.ended_version
             AND i.tenant = w.tenant AND i.session_id = w.session_id AND i.task_id IS NULL
-            AND i.answered_version > w.ended_version
+            AND i.answered_version > greatest(w.ended_version, i.requested_version)
+            AND i.requested_version IS NOT NULL
         HAVING count(*) > 0
         UNION ALL
         SELECT 'handoff', max(h.ended_version), NULL
         FROM agentjournal_internal.handoffs_1 AS h
         WHERE w.turn_reason = 'waiting' AND w.answer_version > w.ended_version
             AND h.tenant = w.tenant AND h.session_id = w.session_id AND h.task_id IS NULL
-            AND h.ended_version > w.ended_version
+            AND h.ended_version > greatest(w.ended_version, h.requested_version)
+            AND h.requested_version IS NOT NULL
         HAVING count(*) > 0
         UNION ALL
         SELECT 'handoff', max(h.requested_version), NULL

@@ -115,7 +115,7 @@ reasons = st.sampled_from(["completed", "waiting", "limit"])
 names = st.sampled_from(["x", "y"])
 happenings = st.lists(
     st.one_of(
-        st.sampled_from(["said", "said", "said", "turn", "turn", "answered", "answered"]),
+        st.sampled_from(["said", "said", "say", "turn", "turn", "answered", "answered"]),
         st.tuples(st.just("ended"), reasons, st.sampled_from([None, "2026-05-01T00:00:00Z"])),
         st.tuples(st.just("retracted"), st.integers(0, 5)),
         st.tuples(st.just("rewound"), st.integers(0, 12)),
@@ -127,39 +127,41 @@ happenings = st.lists(
 )
 
 
-def happened(what: Any, state: SessionState) -> list[tuple[Event, bool]]:
-    """Return the events, and whether they were written under the lease."""
+def happened(what: Any, state: SessionState) -> tuple[list[Event], bool]:
+    """Return the events of an append, and whether it was made under the lease."""
     kind, *more = (what,) if isinstance(what, str) else what
-    found: list[tuple[Event, bool]] = []
+    found: list[Event] = []
     match kind:
         case "said":
-            found = [(MessageAdded(role="user", content="u"), False)]
-        case "turn":
+            found = [said_by("user")]
+        case "turn" | "say":
             seen = [int(each.version) for each in inbox(state)]
-            found = [(TurnStarted(trigger="user", input_versions=seen), True)]
+            asked = [said_by("user")] if kind == "say" else []
+            named = [*seen, *(state.version + 2 for _ in asked)]
+            found = [TurnStarted(trigger="user", input_versions=named), *asked]
         case "answered" if state.turn_id is not None:
-            found = [(MessageAdded(role="assistant", content="a"), True)]
+            found = [said_by("assistant")]
         case "ended" if state.turn_id is not None:
             reason, at = more
-            found = [(TurnEnded(turn_id=state.turn_id, reason=reason, resume_at=at), True)]
-        case "retracted":
-            mine = [each.message_id for each in state.messages if each.role == "user"]
-            named = [mine[more[0] % len(mine)]] if mine else []
-            found = [(MessageRetracted(message_id=each, reason="r"), False) for each in named]
+            found = [TurnEnded(turn_id=state.turn_id, reason=reason, resume_at=at)]
+        case "retracted" if mine := [m.message_id for m in state.messages if m.role == "user"]:
+            found = [MessageRetracted(message_id=mine[more[0] % len(mine)], reason="r")]
         case "rewound":
-            to_version = min(more[0], state.version)
-            found = [(ConversationRewound(to_version=to_version, reason="r"), False)]
+            found = [ConversationRewound(to_version=min(more[0], state.version), reason="r")]
         case "asked":
-            found = [(each, True) for each in questions(more[0])]
-        case "told":
-            found = [(answers(more[0])[state.version % 3], False)]
+            found = questions(more[0])
+        case "told" if more[0] in state.approvals:
+            found = [answers(more[0])[state.version % 3]]
         case "settled":
             by: Any = "person"
-            settled = ToolSettled(call_id="c", outcome="completed", output="x", settled_by=by)
-            found = [(settled, False)]
-        case _:  # an answer or an end where no turn is open
+            found = [ToolSettled(call_id="c", outcome="completed", output="x", settled_by=by)]
+        case _:  # what cannot be: no turn is open, nothing was asked
             pass
-    return found
+    return found, kind in {"turn", "say", "answered", "ended", "asked"}
+
+
+def said_by(role: Any) -> MessageAdded:
+    return MessageAdded(role=role, content="x")
 
 
 def questions(name: str) -> list[Event]:
@@ -191,9 +193,11 @@ def test_a_session_needs_a_worker_when_a_run_of_it_would_find_something_to_do(
     for each in stream.recorded:
         state.apply(each)
     for what in drawn:
-        for made, leased in happened(what, state):
-            stream.accept(request(typed(made), fence=2 if leased else None))
-            state.apply(stream.recorded[-1])
+        made, leased = happened(what, state)
+        if made:
+            stream.accept(request(*map(typed, made), fence=2 if leased else None))
+        for each in stream.recorded[state.version :]:
+            state.apply(each)
     found = database.run(shown(database, stream, f"runnable_at('{NOW.isoformat()}')"))
     is_wanted = state.turn_id is not None or begin_for(state, NOW) is not None
     assert [row["session_id"] for row in found] == ([stream.stream[16:]] if is_wanted else [])

@@ -108,6 +108,10 @@ CASES: dict[str, tuple[Sequence[Event], tuple[str, int] | None]] = {
         [said(), turn(2), asked(), ended(), ApprovalGranted(approval_id="a", by="u")],
         None,
     ),
+    "an answer that nobody asked for": (
+        [said(), turn(2), ended("waiting"), ApprovalGranted(approval_id="a", by="u")],
+        None,
+    ),
     "a second answer is none": (
         [
             *(said(), turn(2), asked(), ApprovalGranted(approval_id="a", by="u")),

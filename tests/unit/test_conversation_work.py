@@ -38,12 +38,13 @@ NEVER = "9999-12-31T00:00:00Z"
 BEGUN = (SessionStarted(agent="support"), LeaseAcquired(holder="w", fence=2, lease_s=60))
 
 
-def row_of(*events: tuple[Event, bool] | Event, begun: tuple[Event, ...] = BEGUN) -> Row:
-    """Return what is left after `begun` and these; a pair says whether it was under the lease."""
+def row_of(*events: tuple[Event, bool] | Event | list[Event]) -> Row:
+    """Return what is left after these; a list is an append, a pair says whether it was leased."""
     stream = Stream()
-    for each in (*begun, *events):
+    for each in (*BEGUN, *events):
         made, leased = each if isinstance(each, tuple) else (each, False)
-        stream.accept(request(typed(made), fence=2 if leased else None))
+        batch = made if isinstance(made, list) else [made]
+        stream.accept(request(*map(typed, batch), fence=2 if leased else None))
     recorded = [r._replace(position=Position(at)) for at, r in enumerate(stream.recorded)]
     fold = ProjectionFold(CONVERSATION)
     fold.places[stream.partition] = Place(Position(0), (-1, -1), "")
@@ -105,6 +106,16 @@ def test_a_message_is_unseen_until_a_turn_names_its_version(
     events: list[Any], version: int | None
 ) -> None:
     assert row_of(*events).get("unseen_version") == version
+
+
+def test_a_turn_may_name_messages_of_its_own_append_before_they_come() -> None:
+    def together(*versions: int) -> list[Event]:
+        return [turn(*versions), said("a"), said("b")]
+
+    assert row_of(together(4, 5)).get("unseen_version") == 0
+    assert row_of(together(4))["unseen_version"] == 5
+    assert row_of(together(4, 5, 6), said("c"))["unseen_version"] == 6
+    assert row_of(together(4, 5))["remaining"] == ""
 
 
 @pytest.mark.parametrize(
