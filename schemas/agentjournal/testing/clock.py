@@ -31,6 +31,10 @@ class Clock:
             raise ValueError(f"seconds={seconds} is not a time of at least 0 s")
         self._ms += round(seconds * 1_000)
 
+    def advance_to(self, ms: int) -> None:
+        """Let time pass until `ms` milliseconds since the epoch, if that is not past already."""
+        self._ms = max(self._ms, ms)
+
     def monotonic(self) -> float:
         """Return the time in seconds since some moment, for differences."""
         return self._ms / 1_000

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from agentjournal.artifacts import Artifacts
 from agentjournal.handle import Servers, Time
+from agentjournal.ids import parse_stream
 from agentjournal.live import Live
 from agentjournal.log import Log
 from agentjournal.outgoing import Redact
@@ -65,6 +66,20 @@ class MemoryLog(Log):
             redact or self._servers.redact,
             Artifacts(self._world.artifacts) if artifacts else None,
         )
+
+    def streams(self) -> list[tuple[str, str, str]]:
+        """Return kind, tenant and id of every stream in the log, of all tenants."""
+        return [parse_stream(stream) for stream in self._world.streams]
+
+    def pass_leases(self, seconds: float = 0.0) -> None:
+        """Let time pass until no lease holds, and `seconds` more."""
+        self.clock.advance_to(self._world.cores.lease_ends_ms())
+        self.clock.advance(seconds)
+
+    @property
+    def on_their_way(self) -> int:
+        """How many appends of this client the log has not decided on."""
+        return self._outbox.on_their_way
 
     def cut(self, *, landed: bool) -> None:
         """Cut this client off, as a kill of its process does; nothing reaches the log any more.
