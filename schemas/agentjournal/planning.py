@@ -145,25 +145,25 @@ def _planned(plans: Plans, event: PlanCreated | PlanRevised, recorded: Foldable)
         known[planned.step_id] = replace(
             held, planned=planned, planned_version=version, planned_index=index
         )
-    is_revision = isinstance(event, PlanRevised)
+    created = event if isinstance(event, PlanCreated) else None
     plans[event.plan_id] = replace(
         plan,
-        created=plan.created or (None if is_revision else event),
+        created=plan.created or created,
         status="open",
         reason=None,
         planned_version=version,
-        revisions=plan.revisions + is_revision,
+        revisions=plan.revisions + (created is None),
         ended_version=None,
         known=known,
     )
 
 
 def _plan_ended(plans: Plans, event: PlanCompleted | PlanAbandoned, recorded: Foldable) -> None:
-    is_abandoned = isinstance(event, PlanAbandoned)
+    reason = event.reason if isinstance(event, PlanAbandoned) else None
     plans[event.plan_id] = replace(
         _plan_of(plans, event, recorded),
-        status="abandoned" if is_abandoned else "completed",
-        reason=event.reason if is_abandoned else None,
+        status="completed" if reason is None else "abandoned",
+        reason=reason,
         ended_version=recorded.version,
     )
 

@@ -39,8 +39,8 @@ class SessionCheckpoints(Handle):
         that of the state's own form. Of two under one `checkpoint_id` the first stands.
         Raises what `append` raises.
         """
-        given = checkpoint_id is not None
-        named = checked_id("checkpoint_id", checkpoint_id) if given else new_event_id()
+        named = new_event_id() if checkpoint_id is None else checkpoint_id
+        checked_id("checkpoint_id", named)
         try:
             event = CheckpointSaved(
                 checkpoint_id=named, label=label, schema_version=schema_version, state=state

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentjournal import Event, SessionState
+from agentjournal import Event, NoteSet, SessionState
 from agentjournal.ids import Position
 from agentjournal.planning import PlanState, StepState
 from projections.environment import ENVIRONMENT
@@ -189,6 +189,6 @@ def test_surroundings_and_processes(given: list[Event]) -> None:
 
 
 def test_a_note_holds_until_its_time_has_passed() -> None:
-    state, _ = both(MEMORY, [memory_strategies.NoteSet(key="k", value=1, ttl_s=2.5)])
+    state, _ = both(MEMORY, [NoteSet(key="k", value=1, ttl_s=2.5)])
     assert state.notes_at(datetime.fromisoformat("2026-01-31T12:00:02.499Z")) == {"k": 1}
     assert state.notes_at(datetime.fromisoformat("2026-01-31T12:00:02.500Z")) == {}
