@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, Protocol
 
@@ -39,9 +40,14 @@ class Cores(Protocol):
 
 def new_cores() -> Cores:
     """Return the cores of an empty log. Raises NotConfigured where they are not installed."""
-    for found in entry_points(group=GROUP, name=NAME):
-        cores: Cores = found.load()()
-        return cores
+    return _found()()
+
+
+@cache
+def _found() -> Callable[[], Cores]:
+    for entry in entry_points(group=GROUP, name=NAME):
+        found: Callable[[], Cores] = entry.load()
+        return found
     raise NotConfigured(
         "a log in memory is made of what the servers run: `pip install agentjournal-server`"
     )

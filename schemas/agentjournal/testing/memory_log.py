@@ -18,6 +18,7 @@ from agentjournal.testing.notes import MemoryNotes, NoNotes
 from agentjournal.testing.results import MemoryResults
 from agentjournal.testing.subscriptions import MemorySubscriptions
 from agentjournal.testing.views import MemoryEnds, MemoryViews
+from agentjournal.testing.work import MemoryWork
 from agentjournal.testing.world import World
 
 
@@ -45,6 +46,7 @@ class MemoryLog(Log):
             subscribe=self._subscriptions,
             live=Live(MemoryEvents(world), MemoryDrafts(world), artifacts),
             counters=MemoryCounters(world),
+            work=MemoryWork(world),
             now=world.clock.now,
             time=Time(world.clock.monotonic, world.clock.sleep),
         )

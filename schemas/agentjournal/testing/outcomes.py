@@ -20,6 +20,7 @@ _LEFT_OUT = frozenset(
     {
         *("version", "hash", "last", "stream", "seen", "lease", "lease_s", "holder", "trigger"),
         *("turn_id", "attempt", "group", "idempotency_key", "result", "checkpoints", "fence"),
+        *("settled_by", "lease_until"),
     }
 )
 _LEFT_OUT_ENDINGS = ("_version", "_versions", "_at", "_since", "_ms", "_group")
