@@ -66,7 +66,8 @@ async def undo(plan: Plan, world: World) -> None:
 
     while True:
         try:
-            await plan.roll_back({"build": undone, "deploy": undone}, lease_s=LEASE_S)
+            undoes = {"build": undone, "deploy": undone}
+            await plan.roll_back(undoes, lease_s=LEASE_S, wait_s=5)
         except NeedsVerification as unknown:
             await verify(plan, unknown.calls, world)
         else:

@@ -17,6 +17,7 @@ from agentjournal.planning import PLAN_FOLDS, PlanState, StepState
 from agentjournal.receipts import Receipt
 from agentjournal.run_state import OwnEvent
 
+LOOK_S = 0.25  # between two looks at what others run
 _TRIES = 20  # against others who write to the same stream
 
 Deciding: TypeAlias = Callable[[PlanState, datetime], Sequence[Event]]

@@ -20,12 +20,11 @@ from agentjournal.plan_decisions import (
     skipping,
 )
 from agentjournal.plan_rules import Undo, changes_at
-from agentjournal.plan_writer import Place, PlanWriter
+from agentjournal.plan_writer import LOOK_S, Place, PlanWriter
 from agentjournal.planning import PlanState, StepState
 from agentjournal.rollback import Wanted, roll_back
 
 STEP_LEASE_S = 60.0  # how long a step may take, as far as others know, when nobody said
-_LOOK_S = 0.25  # between two looks at what others run
 
 AnyStep: TypeAlias = StepState | PlannedStep | str
 
@@ -68,7 +67,7 @@ class Plan:
             if steps or left <= 0 or (due is None and not self._busy):
                 return steps
             until = left if due is None else min(left, (due - now).total_seconds())
-            await time.sleep(max(0.01, min(until, _LOOK_S)))
+            await time.sleep(max(0.01, min(until, LOOK_S)))
 
     async def changes_at(self) -> datetime | None:
         """Return when a step may run that may not now, if nobody does anything meanwhile.
@@ -166,6 +165,7 @@ class Plan:
         reason: str = "rolled back",
         effect: Effect | None = None,
         lease_s: float = STEP_LEASE_S,
+        wait_s: float = 0.0,
     ) -> PlanState:
         """Give the plan up and undo what its steps did, the last completed first.
 
@@ -174,13 +174,14 @@ class Plan:
         `fn(step, attempt)`, its result kept. What undoes `deploy` is a step of its own,
         `undo:deploy`, with its attempts and an idempotency key: so one that was cut off can be
         gone on with by calling this again, in any process. `effect` is that of the compensations,
-        that of the step unless it is given; steps that only read are left as they are.
+        that of the step unless it is given; steps that only read are left as they are. Up to
+        `wait_s` are waited for what somebody runs.
 
         Raises PlanRefused when a step is running or a compensation is missing, before anything is
         undone; NeedsVerification when it is not known what came of a step or of what undoes it
         (`settle`); the error of a compensation that failed, which is tried again by the next call.
         """
-        wanted = Wanted(compensations, reason, effect, lease_s)
+        wanted = Wanted(compensations, reason, effect, lease_s, wait_s)
         return await roll_back(self._writer, wanted)
 
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ from agentjournal.events import Event, StepRolledBack
 from agentjournal.events.tool import Effect
 from agentjournal.plan_decisions import abandonment, started
 from agentjournal.plan_rules import Undo, to_undo, undo_id, undo_of
-from agentjournal.plan_writer import PlanWriter
+from agentjournal.plan_writer import LOOK_S, PlanWriter
 from agentjournal.planning import PlanState, StepState
 
 
@@ -30,26 +30,49 @@ class Wanted(NamedTuple):
     reason: str
     effect: Effect | None  # of the compensations; None: that of each step
     lease_s: float
+    wait_s: float  # for what somebody runs
 
 
 async def roll_back(writer: PlanWriter, wanted: Wanted) -> PlanState:
     """Undo what is not undone yet; return the plan then. Raises what `Plan.roll_back` does."""
-    stream = writer.stream
+    deadline = writer.place.time.monotonic() + wanted.wait_s
     while True:
-        _, plan = await writer.read()
-        check(stream, plan, wanted, writer.now())
+        plan = await _at_rest(writer, deadline)
+        check(writer.stream, plan, wanted, writer.now())
         steps = to_undo(plan)
         if not steps:
             await writer.decide(lambda plan, _: abandonment(plan, wanted.reason))
-            return (await writer.read())[1]
+            return writer.state
         await _undo(writer, steps[0], wanted)
+
+
+async def _at_rest(writer: PlanWriter, deadline: float) -> PlanState:
+    """Return the newest state, when nobody runs a step any more, or at the deadline."""
+    time = writer.place.time
+    while True:
+        _, plan = await writer.read()
+        running, left = _running(plan, writer.now()), deadline - time.monotonic()
+        if not running or left <= 0:
+            return plan
+        await time.sleep(_pause(running, writer.now(), left))
+
+
+def _running(plan: PlanState, now: datetime) -> list[StepState]:
+    return [step for step in plan.known.values() if step.is_open_at(now) == "running"]
+
+
+def _pause(running: Sequence[StepState], now: datetime, left: float) -> float:
+    """Return how long to wait until a lease has passed, or an outcome may have come."""
+    leases = (step.lease_until for step in running)
+    until = min((lease for lease in leases if lease is not None), default=None)
+    longest = min(left, LOOK_S)
+    return longest if until is None else max(0.01, min(longest, (until - now).total_seconds()))
 
 
 def check(stream: Any, plan: PlanState, wanted: Wanted, now: datetime) -> None:
     """Raise PlanRefused or NeedsVerification when what the steps did cannot be undone now."""
     steps = plan.known.values()
-    running = [step for step in steps if step.is_open_at(now) == "running"]
-    if running:
+    if running := _running(plan, now):
         named = ", ".join(step.step_id for step in running)
         raise PlanRefused(stream, plan.plan_id, f"somebody runs: {named}", running)
     unknown = [step for step in steps if step.is_open_at(now) and _matters(plan, step, wanted)]
