@@ -51,10 +51,14 @@ class Appending(Protocol):
     def time(self) -> Time: ...
 
 
-@cache
 def process_name() -> str:
     """Return a name for this process that no other has: host, number, and something random."""
-    return f"{socket.gethostname()[:100]}:{os.getpid()}:{secrets.token_hex(4)}"
+    return _name_of(os.getpid())
+
+
+@cache
+def _name_of(pid: int) -> str:  # a process that is forked off has a name of its own
+    return f"{socket.gethostname()[:100]}:{pid}:{secrets.token_hex(4)}"
 
 
 def checked_length(lease_s: float) -> float:

@@ -1,0 +1,1 @@
+"""Agents in processes of their own, killed at their awaits, and the payment server they use."""

@@ -1,0 +1,85 @@
+"""Two workers want one session, and are stopped at random: who lost the lease changes nothing."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import os
+import random
+import signal
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agentjournal import Log
+from agentjournal.envelope import Recorded
+from agentjournal.settings import Settings
+from local.roles import python_path
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
+
+SECONDS, SEED = 60, 20_261_130
+WORKERS = ("w-1", "w-2")
+
+
+async def worker(settings: Settings, name: str) -> asyncio.subprocess.Process:
+    """Start a worker that fights for the session `ring`."""
+    environment = os.environ | {
+        "AGENTJOURNAL_KAFKA": settings.kafka,
+        "AGENTJOURNAL_POSTGRES": settings.postgres,
+        "AGENTJOURNAL_REDIS": settings.redis,
+        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
+        "PYTHONPATH": os.pathsep.join([str(Path.cwd()), python_path()]),
+    }
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.crash.agents.fighting", "ring", name, str(SECONDS),
+        env=environment, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+
+
+async def stop_at_random(fighters: list[asyncio.subprocess.Process]) -> int:
+    """Stop one or the other for up to three leases, until both have ended; return how often."""
+    rng, stops = random.Random(SEED), 0
+    while all(fighter.returncode is None for fighter in fighters):
+        fighter = rng.choice(fighters)
+        fighter.send_signal(signal.SIGSTOP)
+        await asyncio.sleep(rng.uniform(0.05, 0.9))
+        fighter.send_signal(signal.SIGCONT)
+        await asyncio.sleep(rng.uniform(0.05, 0.5))
+        stops += 1
+    return stops
+
+
+def check_leases(events: list[Recorded]) -> Counter[str]:
+    """Check that all was written by who held the lease; return how much each wrote."""
+    holder: str | None = None
+    fence: int | None = None
+    wrote: Counter[str] = Counter()
+    for event in events:
+        if event.type == "lease.acquired":
+            holder, fence = event.data["holder"], event.version
+        elif event.type != "session.started":
+            assert (event.worker, event.fence) == (holder, fence), event
+            wrote[holder or ""] += event.type == "tool.completed"
+            if event.type == "lease.released":
+                holder, fence = None, None
+    return wrote
+
+
+async def test_no_worker_writes_without_the_lease(journal: Settings) -> None:
+    fighters = [await worker(journal, name) for name in WORKERS]
+    stops = await stop_at_random(fighters)
+    said = [(await fighter.communicate())[0] for fighter in fighters]
+    assert [fighter.returncode for fighter in fighters] == [0, 0]
+    ended: Counter[str] = Counter()
+    for line in said:
+        ended.update(ast.literal_eval(line.decode()))
+    async with Log(journal) as log:
+        events = [event async for event in log.session("ring").events()]
+    wrote = check_leases(events)
+    assert stops > SECONDS / 2
+    assert min(wrote[name] for name in WORKERS) > 0
+    assert ended["held"] > 0
+    assert ended["LeaseLost"] > 0, ended
