@@ -23,6 +23,7 @@ from redis.exceptions import NoPermissionError
 import agentjournal as aj
 from agentjournal.partitions import partition_of
 from local.stack import Stack, running
+from tests.live_pages import Page
 from tests.servers import inside
 
 pytestmark = pytest.mark.stack
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.stack
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 AGENTJOURNAL = Path(sys.executable).with_name("agentjournal")
 DATABASE = "rights"
-USERS_OF_REDIS = ("sequencer", "cache", "agent")
+USERS_OF_REDIS = ("sequencer", "cache", "agent", "viewer")
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ def users(tmp_path_factory: pytest.TempPathFactory) -> Generator[Users]:
         with psycopg.connect(users.postgres("owner"), autocommit=True) as connection:
             connection.execute(block("sql", "CREATE ROLE sequencer").encode())
         with redis.Redis.from_url(stack.settings.redis) as client:
-            for line in block("text", "user sequencer").splitlines():
+            of_redis = block("text", "user sequencer") + block("text", "user viewer")
+            for line in of_redis.splitlines():
                 client.execute_command("ACL", "SETUSER", *line.split()[1:])
         yield users
 
@@ -90,6 +92,28 @@ def block(language: str, start: str) -> str:
 async def are_cached(log: aj.Log, session: aj.Session) -> bool:
     found = await inside(log).notes.look(session.stream, partition_of(session.stream.encode()))
     return found is not None and found.notes is not None
+
+
+async def writes_and_counts(users: Users, session: aj.Session, counter: aj.Counter) -> None:
+    """Stream a message to somebody who has a viewer's rights."""
+    seen = aj.connect(
+        kafka="127.0.0.1:1", postgres=users.postgres("agent"), redis=users.redis("viewer")
+    )
+    async with seen as log, Page(log.session(session.id)) as page:
+        async with session.stream_message() as message:
+            await message.write("Hello")
+            await page.shows({message.message_id: "Hello"})
+        await page.has(4)
+        assert page.shown == {}
+    async with session.stream_message() as message:
+        await message.write("a")
+        async with asyncio.timeout(20):
+            while not (receipts := await session.record_abandoned(idle_s=0)):
+                assert receipts == [], "it is not kept yet"
+        assert len(receipts) == 1
+        with pytest.raises(aj.MessageAbandoned):
+            await message.finish()
+    assert await counter.incr() == 1
 
 
 async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -> None:
@@ -111,6 +135,7 @@ async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -
             async with asyncio.timeout(20):
                 while not await are_cached(log, session):
                     assert await session.notes() == {"a": 1}
+            await writes_and_counts(users, session, log.counter("calls"))
         for role in roles:
             assert done(users.run(role, "health", role))
     finally:
@@ -148,6 +173,9 @@ def test_postgres_refuses_what_the_page_does_not_give(
     [
         ("agent", ("PUBLISH", "agentjournal.receipts.1", "forged")),
         ("agent", ("SUBSCRIBE", "other")),
+        ("viewer", ("PUBLISH", "agentjournal.live.{s}", "forged")),
+        ("viewer", ("SET", "agentjournal.live.{s}", "forged")),
+        ("viewer", ("SUBSCRIBE", "agentjournal.receipts.1")),
         ("agent", ("GET", "key")),
         ("agent", ("HSET", "key", "field", "value")),
         ("cache", ("HSET", "key", "field", "value")),

@@ -42,8 +42,7 @@ async def test_a_thousand_followers_in_a_process_share_one_reader(journal: Setti
     before = await connections(journal)
     async with connected(journal) as log:
         writers = [log.session(f"s-{n}") for n in range(20)]
-        for writer in writers:
-            await writer.append(message("a"))
+        await asyncio.gather(*(writer.append(message("a")) for writer in writers))
         pages = [Page(log.session(f"s-{n % 20}")) for n in range(1_000)]
         for page in pages:
             await page.__aenter__()
