@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentjournal import events
+    from agentjournal import events, sync
+    from agentjournal.approvals import Ask
     from agentjournal.attempts import Attempt
     from agentjournal.cached_results import CachedResult
     from agentjournal.calls import Call
@@ -20,16 +21,22 @@ if TYPE_CHECKING:
     from agentjournal.envelope import Recorded
     from agentjournal.errors import (
         AgentJournalError,
+        AnsweredTooLate,
         AppendIdReused,
         AppendOutcomeUnknown,
         AppendRejected,
+        ApprovalNotFound,
         ArtifactCorrupt,
         ArtifactNotFound,
         CallEnded,
         CallNotFound,
         CheckpointNotFound,
         CompactionRefused,
+        ConnectedBeforeFork,
+        ConstraintViolated,
         EventUnreadable,
+        HandoffNotFound,
+        InputNotFound,
         IntegrityError,
         LeaseHeld,
         LeaseLost,
@@ -162,12 +169,14 @@ if TYPE_CHECKING:
     from agentjournal.task_state import TaskState
     from agentjournal.tool_calls import ToolCall
     from agentjournal.tools import Tool, tool
+    from agentjournal.usage import Usage
     from agentjournal.windows.window import Window
 
 __all__ = [
     "BUILT_IN",
     "NOT_DONE",
     "AgentJournalError",
+    "AnsweredTooLate",
     "AppendIdReused",
     "AppendOutcomeUnknown",
     "AppendRejected",
@@ -175,10 +184,12 @@ __all__ = [
     "ApprovalDenied",
     "ApprovalExpired",
     "ApprovalGranted",
+    "ApprovalNotFound",
     "ApprovalRequested",
     "ArtifactCorrupt",
     "ArtifactNotFound",
     "ArtifactSaved",
+    "Ask",
     "Attempt",
     "AudioPart",
     "CachedResult",
@@ -193,7 +204,9 @@ __all__ = [
     "CheckpointSaved",
     "CheckpointWatch",
     "CompactionRefused",
+    "ConnectedBeforeFork",
     "Connecting",
+    "ConstraintViolated",
     "Constraints",
     "ConversationCompacted",
     "ConversationRewound",
@@ -218,8 +231,10 @@ __all__ = [
     "HandoffAccepted",
     "HandoffCompleted",
     "HandoffFailed",
+    "HandoffNotFound",
     "HandoffRequested",
     "ImagePart",
+    "InputNotFound",
     "InputProvided",
     "InputRequested",
     "IntegrityError",
@@ -316,6 +331,7 @@ __all__ = [
     "TurnStarted",
     "Unavailable",
     "UnknownEvent",
+    "Usage",
     "VersionConflict",
     "VersionNotFound",
     "VideoPart",
@@ -326,12 +342,20 @@ __all__ = [
     "events",
     "idempotency_key",
     "register",
+    "sync",
     "tool",
 ]
 
 # What stands in another module than `events`. Modules are loaded when they are asked for: whoever
 # needs only an error or an id does not wait for the drivers of three servers.
 _MODULES = {
+    "AnsweredTooLate": "errors",
+    "ApprovalNotFound": "errors",
+    "Ask": "approvals",
+    "ConstraintViolated": "errors",
+    "HandoffNotFound": "errors",
+    "InputNotFound": "errors",
+    "Usage": "usage",
     "Lock": "locks",
     "Attempt": "attempts",
     "CheckpointNotFound": "errors",
@@ -372,6 +396,7 @@ _MODULES = {
     "ArtifactCorrupt": "errors",
     "ArtifactNotFound": "errors",
     "CompactionRefused": "errors",
+    "ConnectedBeforeFork": "errors",
     "EventUnreadable": "errors",
     "IntegrityError": "errors",
     "LeaseHeld": "errors",
@@ -407,8 +432,8 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "events":
-        return import_module("agentjournal.events")
+    if name in {"events", "sync"}:
+        return import_module(f"agentjournal.{name}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"agentjournal.{_MODULES.get(name, 'events')}"), name)

@@ -197,6 +197,51 @@ class CallNotFound(AgentJournalError):
         self.stream, self.call_id = stream, call_id
 
 
+class ApprovalNotFound(AgentJournalError):
+    """The session was asked for no such approval: check the id."""
+
+    def __init__(self, stream: str, approval_id: str) -> None:
+        super().__init__(f"{stream} has no approval {approval_id!r}")
+        self.stream, self.approval_id = stream, approval_id
+
+
+class AnsweredTooLate(AgentJournalError):
+    """The time to answer has passed, and the approval has expired: it must be asked for anew."""
+
+    def __init__(self, stream: str, approval_id: str, expires_at: str) -> None:
+        super().__init__(f"{stream}: approval {approval_id!r} expired at {expires_at}")
+        self.stream, self.approval_id = stream, approval_id
+        self.expires_at = datetime.fromisoformat(expires_at)
+
+
+class InputNotFound(AgentJournalError):
+    """The session asked no such question: check the id."""
+
+    def __init__(self, stream: str, input_id: str) -> None:
+        super().__init__(f"{stream} has no question {input_id!r}")
+        self.stream, self.input_id = stream, input_id
+
+
+class HandoffNotFound(AgentJournalError):
+    """The session has no such handoff, or comes from none: check the id."""
+
+    def __init__(self, stream: str, handoff_id: str | None) -> None:
+        what = "comes from no handoff" if handoff_id is None else f"has no handoff {handoff_id!r}"
+        super().__init__(f"{stream} {what}")
+        self.stream, self.handoff_id = stream, handoff_id
+
+
+class ConstraintViolated(AgentJournalError):
+    """The handoff that this session works on does not allow this: stop here.
+
+    It is recorded. `constraint` is its name, `limit` what is allowed, `value` what would have been.
+    """
+
+    def __init__(self, stream: str, constraint: str, limit: Any, value: Any) -> None:
+        super().__init__(f"{stream}: {constraint} is {limit}, and this is {value}")
+        self.stream, self.constraint, self.limit, self.value = stream, constraint, limit, value
+
+
 class TaskNotFound(AgentJournalError):
     """Nothing was ever appended to this task: check the id and the tenant."""
 
@@ -323,6 +368,16 @@ class ArtifactCorrupt(AgentJournalError):
 
 class NotConfigured(AgentJournalError):
     """No servers are named: start a local stack, or set the AGENTJOURNAL_… variables."""
+
+
+class ConnectedBeforeFork(AgentJournalError):
+    """This process is the child of the one that connected: connect in it, and use that log."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this was made before the process was forked, and its connections are the parent's: "
+            "call agentjournal.sync.connect() in the child"
+        )
 
 
 def _named(call: Any) -> str:

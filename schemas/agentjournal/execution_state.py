@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from agentjournal.events import (
@@ -12,6 +13,7 @@ from agentjournal.events import (
     ApprovalGranted,
     ApprovalRequested,
     Constraints,
+    Event,
     Failure,
     HandoffAccepted,
     HandoffCompleted,
@@ -58,6 +60,8 @@ class Turn:
     reason: str | None = None  # why it ended; None: it is open
     ended_version: Version | None = None
     resume_at: str | None = None
+    ended_at: str | None = None  # the broker's clock
+    error: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,8 @@ def turn_ended(state: SessionState, event: TurnEnded, recorded: Foldable) -> Non
         reason=event.reason,
         ended_version=recorded.version,
         resume_at=event.resume_at,
+        ended_at=recorded.recorded_at,
+        error=event.error,
     )
 
 
@@ -221,10 +227,12 @@ def handoff_requested(state: SessionState, event: HandoffRequested, recorded: Fo
 
 
 def handoff_accepted(state: SessionState, event: HandoffAccepted, _: Foldable) -> None:
-    """Note that the other agent began."""
+    """Note that the other agent began; a conversation that is transferred is its own now."""
     held = state.handoffs.get(event.handoff_id)
     if held is not None and held.outcome == "open":
         state.handoffs[event.handoff_id] = replace(held, outcome="accepted")
+        if held.mode == "transfer":
+            state.agent = held.to_agent
 
 
 def handoff_ended(
@@ -247,3 +255,17 @@ def handoff_ended(
 def child_of(parent: Parent | None) -> Parent | None:
     """Return the parent that waits for this session's result, or None."""
     return parent if parent is not None and parent.relation == "handoff" else None
+
+
+def waiting(state: SessionState) -> list[Event]:
+    """Return what ends the turn that is open to wait: until the first deadline of a handoff."""
+    if state.turn_id is None:
+        return []
+    deadlines = [
+        each.constraints.deadline_at
+        for each in state.handoffs.values()
+        if each.ended_version is None and each.constraints is not None
+    ]
+    given = [deadline for deadline in deadlines if deadline is not None]
+    due = min(given, key=datetime.fromisoformat, default=None)
+    return [TurnEnded(turn_id=state.turn_id, reason="waiting", resume_at=due)]

@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
-from agentjournal.approvals import LAPSED, Allowed, Ask, Denied, Lapsed, Wait, verdict
+from agentjournal.approvals import Allowed, Ask, Denied, Lapsed, MustAsk, Wait, verdict
 from agentjournal.calls import Call, not_done, settled
 from agentjournal.errors import AgentJournalError, NeedsVerification
-from agentjournal.events import Event, ToolFailed, ToolFailure, TurnEnded
+from agentjournal.events import Event, ToolFailed, ToolFailure
 from agentjournal.ids import Version
 from agentjournal.outcomes import NOT_DONE, ToolError, failure_of, is_unknown, shown_failure
 from agentjournal.receipts import Receipt
 from agentjournal.retrying import is_not_done, retry_wait, to_do
-from agentjournal.run_state import Known, OwnEvent
+from agentjournal.run_handoffs import RunHandoffs
+from agentjournal.run_state import OwnEvent
 from agentjournal.state import SessionState
 from agentjournal.stored import written_time
 from agentjournal.tool_calls import ToolCall, next_group
@@ -28,12 +29,20 @@ from agentjournal.tools import Tool
 MOST_TRIES = 3  # of a call whose outcome stays unknown, in one run
 
 
-async def finish(run: Known, tools: Mapping[str, Tool], concurrency: int) -> None:
+async def finish(run: RunHandoffs, tools: Mapping[str, Tool], concurrency: int) -> None:
     """Bring the open calls of a run's session to their ends, as `Run.finish_open_calls` says."""
     if concurrency < 1:
         raise ValueError(f"concurrency={concurrency} is below 1")
-    slots = asyncio.Semaphore(concurrency)
+    while True:
+        answered = run.state.answered_version
+        # An answer that came while other calls ran would else be waited for, for ever.
+        if not await _is_waiting(run, tools, concurrency) or await run.wait(since=answered):
+            return
 
+
+async def _is_waiting(run: RunHandoffs, tools: Mapping[str, Tool], concurrency: int) -> bool:
+    """Bring the open calls to their ends, as far as it goes; return whether one waits."""
+    slots = asyncio.Semaphore(concurrency)
     errors: list[Exception] = []
 
     async def one(call: ToolCall) -> _Left:
@@ -60,8 +69,7 @@ async def finish(run: Known, tools: Mapping[str, Tool], concurrency: int) -> Non
     if unknown:
         cause = errors[0] if errors else None
         raise NeedsVerification(run.session.stream, unknown) from cause
-    if any(why == "waiting" for _, why in left) and run.state.turn_id is not None:
-        await run.append(TurnEnded(turn_id=run.state.turn_id, reason="waiting"))
+    return any(why == "waiting" for _, why in left)
 
 
 _How: TypeAlias = Literal["ended", "waiting", "unknown"]
@@ -74,7 +82,7 @@ class _Finishing:
     The run's own state may be behind: of calls that go on at once the later may be recorded first.
     """
 
-    def __init__(self, run: Known, call: ToolCall, tool: Tool | None) -> None:
+    def __init__(self, run: RunHandoffs, call: ToolCall, tool: Tool | None) -> None:
         self._run, self._tool, self._call_id = run, tool, call.call_id
         self._mine = SessionState(run.session.stream, calls={call.call_id: call})
         self._tries = 0
@@ -121,8 +129,8 @@ class _Finishing:
         try:
             arguments = tool.check(_parsed(call.arguments_text))
             text, approval_id = call.arguments_text, None
-            if (question := tool.asks(arguments)) is not None:
-                answer = await self._allowed(question)
+            if (ask := tool.asks(arguments)) is not None:
+                answer = await self._allowed(ask)
                 if not isinstance(answer, Allowed):
                     return answer
                 text, approval_id = answer.arguments_text, answer.approval_id
@@ -130,6 +138,9 @@ class _Finishing:
             arguments = tool.check(_parsed(text), new)
         except ToolError as error:
             await self._refuse(failure_of(error))
+            return None
+        if (violation := self._run.refusal(call.call_id, call.tool)) is not None:
+            await self._refuse(violation.tool_failure())
             return None
         self._tries += 1
         await self._run_once(new, tool, arguments)
@@ -200,24 +211,24 @@ class _Finishing:
         now = taken + timedelta(seconds=run.held_s)
         await run.session.time.sleep(max(0.0, (certain - now).total_seconds()))
 
-    async def _allowed(self, question: str) -> Allowed | Literal["waiting"] | None:
+    async def _allowed(self, ask: Ask) -> Allowed | Literal["waiting"] | None:
         """Return whether the call may run: None when it was denied, and this is recorded."""
         run = self._run
-        match verdict(run.state, self._call, question, run.session.now()):
-            case Allowed() as allowed:
-                return allowed
-            case Wait():
-                return "waiting"
-            case Ask(event):
-                await self._append([event])
-                return "waiting"
-            case Lapsed(event):
-                await self._append([event])
-                failure = ToolFailure(type="denied", message=LAPSED, code="approval_expired")
+        found = verdict(run.state, self._call, ask, run.moment)
+        if isinstance(found, Lapsed):
+            await run.lapse()  # an answer that came in time is read by this
+            found = verdict(run.state, self._call, ask, run.moment)
+        match found:
+            case Allowed():
+                return found
             case Denied(failure):
+                await self._refuse(failure)
+                return None
+            case MustAsk(event):
+                await self._append([event])
+            case Wait() | Lapsed():
                 pass
-        await self._refuse(failure)
-        return None
+        return "waiting"
 
     async def _refuse(self, failure: ToolFailure) -> None:
         """Record that the call ended without having been run."""

@@ -24,7 +24,7 @@ from agentjournal.ids import new_event_id
 from agentjournal.outgoing import checked_id
 from agentjournal.receipts import Receipt
 from agentjournal.responses import recorded_response
-from agentjournal.run_state import Known
+from agentjournal.run_handoffs import RunHandoffs
 from agentjournal.tools import Tools, tools_by_name
 from agentjournal.turns import Trigger, begin_for
 from agentjournal.windows.tokens import Count
@@ -36,7 +36,7 @@ _TRIES = 3  # to begin a turn with a message; else it begins with the next windo
 EndReason: TypeAlias = Literal["completed", "interrupted", "failed", "waiting", "limit"]
 
 
-class Run(Known):
+class Run(RunHandoffs):
     """What a worker has of a session while it holds the lease.
 
     `session` is a handle that writes under the fence; `state` what the session has come to, as far
@@ -124,10 +124,12 @@ class Run(Known):
         """Return the conversation for the model, with all that came in; see `Session.window`.
 
         What the user said meanwhile is taken up by a turn first: an open one ends as interrupted.
+        Raises ConstraintViolated when the session works on a handoff that allows no more.
         """
         await self.refresh(timeout_s=timeout_s)
         if self.inbox or (self.state.turn_id is None and self._due()):
             await self.append(self._opening())
+        await self.check_constraints()
         window = await self.session.window(
             max_tokens=max_tokens,
             trim_to=trim_to,
@@ -160,10 +162,12 @@ class Run(Known):
         or tools; at most `concurrency` run at once. A failure is recorded and shown to the model.
         A call that waits for an approval ends the turn: see `waiting`.
 
-        Raises NeedsVerification for calls whose outcome nobody knows, when all others are done.
+        Raises NeedsVerification for calls whose outcome nobody knows, when all others are done,
+        ConstraintViolated when the session works on a handoff that allows no more.
         """
         if self.state.turn_id is None and self._due():
             await self.append(self._opening())
+        await self.check_constraints()
         try:
             await finish(self, tools_by_name(tools), concurrency)
         finally:
@@ -180,7 +184,10 @@ class Run(Known):
         lease_s: float | None = None,
         unknown_on: tuple[type[BaseException], ...] = (),
     ) -> Calling:
-        """Record a tool call around its effect; see `Session.call`. Its lease is this run's."""
+        """Record a tool call around its effect; see `Session.call`. Its lease is this run's.
+
+        Entering raises ConstraintViolated when the handoff that is worked on does not allow it.
+        """
         call = Call(
             self.session.stream,
             checked_id("tool", tool),
@@ -191,7 +198,10 @@ class Run(Known):
         )
 
         async def find() -> Call:
-            return next_call(self.state, call)
+            await self.check_constraints()
+            following = next_call(self.state, call)
+            await self.check_call(following)
+            return following
 
         return Calling(find, self.append, unknown_on)
 

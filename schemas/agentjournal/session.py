@@ -16,6 +16,7 @@ from agentjournal.loading import KeptState, check_place, stored_state
 from agentjournal.outgoing import checked_id
 from agentjournal.receipts import Receipt
 from agentjournal.resuming import Resuming
+from agentjournal.session_handoffs import SessionHandoffs
 from agentjournal.session_plans import SessionPlans
 from agentjournal.session_states import SessionStates
 from agentjournal.state import SessionState
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from agentjournal.run import Run
 
 
-class Session(SessionStates, SessionPlans):
+class Session(SessionStates, SessionPlans, SessionHandoffs):
     """One session. Making a handle writes nothing; its appends keep their order."""
 
     async def window(
@@ -79,9 +80,17 @@ class Session(SessionStates, SessionPlans):
             self, checked_id("worker", name), checked_length(lease_s), (wait_s, timeout_s)
         )
 
-    async def taken(self, worker: str, lease_s: float, wait_s: float, timeout_s: float) -> Run:
-        """Return the run that `resume` is for."""
-        from agentjournal.run import Run  # noqa: PLC0415 - it holds a session
+    async def taken(
+        self,
+        worker: str,
+        lease_s: float,
+        wait_s: float,
+        timeout_s: float,
+        make: Callable[[Session, SessionState, Keeper], Run] | None = None,
+    ) -> Run:
+        """Return the run that `resume` is for, made by `make` if that is given."""
+        if make is None:
+            from agentjournal.run import Run as make  # noqa: PLC0415 - it holds a session
 
         receipt = await take_when_free(self, worker, lease_s, wait_s, timeout_s)
         lease = LeaseAcquired(holder=worker, fence=receipt.first_version, lease_s=lease_s)
@@ -92,10 +101,12 @@ class Session(SessionStates, SessionPlans):
         keeper.start()
         try:
             state = await held.state_before(receipt, timeout_s)
+            run = make(held, state.copied(), keeper)
+            await run.deliver()
         except BaseException:
             await keeper.release()
             raise
-        return Run(held, state.copied(), keeper)
+        return run
 
     def go_on(
         self,

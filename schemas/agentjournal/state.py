@@ -26,6 +26,7 @@ from agentjournal.events import (
     LeaseReleased,
     MessageAdded,
     MessageRetracted,
+    ModelCalled,
     Parent,
     SessionDeleted,
     SessionEnded,
@@ -64,6 +65,7 @@ from agentjournal.ids import StreamId, Version
 from agentjournal.stored import Foldable
 from agentjournal.summary import Summary
 from agentjournal.tool_calls import ToolCall, begin_call, end_call, settle_call
+from agentjournal.usage import Usage, model_called
 from agentjournal.work_state import WORK_FOLDS, WorkState, forget_notes
 
 
@@ -127,6 +129,7 @@ class SessionState(WorkState):
     questions: dict[str, Question] = field(default_factory=dict[str, Question])
     handoffs: dict[str, Handoff] = field(default_factory=dict[str, Handoff])
     answered_version: int = 0  # of the last answer to what the session waited for
+    usage: Usage = field(default_factory=Usage)
     last: Foldable | None = field(default=None, compare=False, repr=False)
     summary: Summary = field(default_factory=Summary, compare=False)  # what it was folded from
 
@@ -243,6 +246,7 @@ _FOLDS: Mapping[type[Event], _Fold] = {
     MessageRetracted: _retract,
     ConversationRewound: _rewind,
     ConversationCompacted: _compact,
+    ModelCalled: model_called,
     ToolStarted: begin_call,
     ToolCompleted: end_call,
     ToolFailed: end_call,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from agentjournal.approvals import Ask
 from agentjournal.errors import AppendRejected
 from agentjournal.events import Retry
 from agentjournal.events.fields import ID_RULE, is_id
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from agentjournal.calls import Call
 
 OnUnknown: TypeAlias = Literal["ask", "retry", "fail"]
-NeedsApprovalFor: TypeAlias = Callable[[Mapping[str, Any]], str | None]
+NeedsApprovalFor: TypeAlias = Callable[[Mapping[str, Any]], str | Ask | None]
 Function: TypeAlias = Callable[..., Any]
 
 
@@ -38,7 +39,7 @@ class Tool:
     on_unknown: OnUnknown
     timeout_s: float | None
     unknown_on: tuple[type[BaseException], ...]
-    approval: bool | NeedsApprovalFor
+    approval: bool | Ask | NeedsApprovalFor
 
     def __post_init__(self) -> None:
         functools.update_wrapper(self, self.function)
@@ -71,11 +72,15 @@ class Tool:
         async with asyncio.timeout(self.timeout_s):
             return await invoke(self.verify, named)
 
-    def asks(self, arguments: Mapping[str, Any]) -> str | None:
+    def asks(self, arguments: Mapping[str, Any]) -> Ask | None:
         """Return what somebody must be asked before a call, None when nobody must."""
-        if callable(self.approval):
-            return self.approval(arguments)
-        return f"May {self.name} run?" if self.approval else None
+        asked: bool | str | Ask | None
+        asked = self.approval(arguments) if callable(self.approval) else self.approval
+        if isinstance(asked, Ask):
+            return asked
+        if isinstance(asked, str):
+            return Ask(asked)
+        return Ask(f"May {self.name} run?") if asked else None
 
 
 def takes_call(function: Function) -> bool:
@@ -100,7 +105,7 @@ def tool(  # noqa: PLR0913 - a keyword for each thing one may say of a tool
     on_unknown: OnUnknown | None = None,
     timeout_s: float | None = None,
     unknown_on: tuple[type[BaseException], ...] = (),
-    approval: bool | NeedsApprovalFor = False,
+    approval: bool | Ask | NeedsApprovalFor = False,
     name: str | None = None,
 ) -> Callable[[Function], Tool]:
     """Say of a function, synchronous or not, how its calls may be treated.
@@ -113,7 +118,8 @@ def tool(  # noqa: PLR0913 - a keyword for each thing one may say of a tool
     others, refused for external), `fail` records a failure. After `timeout_s` the call is given up;
     without it a call may take as long as it wants. `unknown_on` are errors that leave the outcome
     unknown besides time-outs and lost connections. `approval`: somebody must allow each call, or
-    those for which a function of the arguments returns a question.
+    those for which a function of the arguments returns a question, as text or an `Ask`, which says
+    of whom and until when too.
     """
     policy = on_unknown or ("ask" if effect == "external" else "retry")
     if policy == "retry" and effect == "external":

@@ -1,0 +1,118 @@
+"""What a run asks people, and how it waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from agentjournal.approvals import Ask, asking, input_of, is_allowed, lapsed, request_of
+from agentjournal.errors import ApprovalNotFound, InputNotFound, VersionConflict
+from agentjournal.events import Event
+from agentjournal.execution_state import Approval, Question, waiting
+from agentjournal.receipts import Receipt
+from agentjournal.run_state import Known
+from agentjournal.session_approvals import digest_of_call, moment
+from agentjournal.state import SessionState
+
+_TRIES = 20
+
+
+class RunAsking(Known):
+    """Approvals and questions of a run."""
+
+    @property
+    def moment(self) -> datetime:
+        """The time, by the broker's clock as far as it is known here."""
+        return moment(self.state, self.session.now())
+
+    async def request_approval(  # noqa: PLR0913 - a keyword for each thing one may say of it
+        self,
+        question: str,
+        /,
+        *,
+        call_id: str | None = None,
+        tool: str | None = None,
+        arguments: Any = None,
+        choices: Sequence[str] | None = None,
+        expires_in_s: float | None = None,
+        expires_at: datetime | str | None = None,
+        requested_of: str | None = None,
+        approval_id: str | None = None,
+    ) -> Approval:
+        """Ask somebody to allow something, and end the turn; see `Session.request_approval`."""
+        event = request_of(
+            Ask(question, expires_in_s, requested_of, choices),
+            self.moment,
+            approval_id=approval_id,
+            call_id=call_id,
+            digest=digest_of_call(self.state, call_id, tool, arguments),
+            expires_at=expires_at,
+        )
+        await self.decide(lambda state: asking(state, event))
+        return self.approval(event.approval_id)
+
+    def approval(self, approval_id: str) -> Approval:
+        """Return an approval, with its answer if this run knows one. Raises ApprovalNotFound."""
+        held = self.state.approvals.get(approval_id)
+        if held is None:
+            raise ApprovalNotFound(self.session.stream, approval_id)
+        return held
+
+    def allows(self, tool: str, arguments: Any) -> bool:
+        """Whether somebody granted a call of `tool` with exactly these arguments."""
+        return is_allowed(self.state, tool, arguments)
+
+    async def request_input(
+        self, question: str, /, *, schema: Any = None, input_id: str | None = None
+    ) -> Question:
+        """Ask somebody for something, and end the turn; see `Session.request_input`."""
+        event = input_of(question, schema, input_id)
+        await self.decide(lambda state: asking(state, event))
+        return self.question(event.input_id)
+
+    def question(self, input_id: str) -> Question:
+        """Return a question, with its answer if this run knows one. Raises InputNotFound."""
+        held = self.state.questions.get(input_id)
+        if held is None:
+            raise InputNotFound(self.session.stream, input_id)
+        return held
+
+    async def wait(self, *, since: int | None = None) -> bool:
+        """End the turn to wait for those who were asked; return whether it waits.
+
+        An answer that came meanwhile leaves the turn open, and returns False. `since` is the
+        `answered_version` of the state that is known to hold no answer, by default this run's.
+        """
+        known = self.state.answered_version if since is None else since
+
+        def decision(state: SessionState) -> list[Event]:
+            return [] if state.answered_version > known else waiting(state)
+
+        await self.decide(decision)
+        return self.state.answered_version <= known
+
+    async def decide(
+        self,
+        fn: Callable[[SessionState], Event | Sequence[Event] | None],
+        /,
+        *,
+        attempts: int = _TRIES,
+    ) -> Receipt | None:
+        """Append what `fn` returns for the newest state under the fence; see `Session.decide`."""
+        while True:
+            attempts -= 1
+            decided = fn(self.state)
+            events = [decided] if isinstance(decided, Event) else list(decided or ())
+            if not events:
+                return None
+            try:
+                return await self.append(events, expected_version=self.state.version)
+            except VersionConflict:
+                if attempts < 1:
+                    raise
+                await self.refresh()
+
+    async def lapse(self) -> None:
+        """Record of approvals whose time has passed that they have expired."""
+        await self.decide(lambda state: lapsed(state, self.moment))
