@@ -171,7 +171,9 @@ def place_of(coroutine: Any) -> str:
         coroutine = _first(coroutine, "cr_await", "gi_yieldfrom", "ag_await")
     own = [f for f in frames if not f.f_code.co_filename.startswith(_NOT_THE_USERS)]
     for frame in (own or frames)[-1:]:
-        return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
+        file = Path(frame.f_code.co_filename)
+        shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+        return f"{shown}:{frame.f_lineno} in {frame.f_code.co_name}"
     return "an await of no known place"
 
 
