@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from agentjournal.settings import Settings
 from benchmarks.load import fill, requests
 from benchmarks.projecting import project_s, sequence
+from consumers.filling import Fillers
 from consumers.kafka_log_reader import KafkaLogReader
 from consumers.postgres_pool import PostgresPool
 from consumers.postgres_rebuild import Rebuild
@@ -48,7 +49,8 @@ async def _rebuilt(settings: Settings, projections: Sequence[Projection]) -> tup
         PostgresPool(settings, name="rebuild", size=6) as pool,
         KafkaLogReader(settings, most_records=10_000) as log,
     ):
-        done = await Rebuild(pool, log, fault=fault).run(projections, check=False)
+        build = Rebuild(pool, log, fault=fault, filler=Fillers(settings))
+        done = await build.run(projections, check=False)
     if any(each.differences for each in done):
         raise RuntimeError(f"what was rebuilt is not what was live: {done}")
     return filled - began, time.perf_counter() - began

@@ -60,7 +60,8 @@ def rebuild(
 
 async def rebuilt(settings: Settings, name: str, *, check: bool) -> Sequence[Rebuilt]:
     """Rebuild one read model, or all. Raises CommandFailed for another name, Unavailable."""
-    from consumers.kafka_log_reader import KafkaLogReader  # noqa: PLC0415 - loads what roles need
+    from consumers.filling import Fillers  # noqa: PLC0415 - loads what roles need
+    from consumers.kafka_log_reader import KafkaLogReader  # noqa: PLC0415
     from consumers.postgres_pool import PostgresPool  # noqa: PLC0415
     from consumers.postgres_rebuild import Rebuild  # noqa: PLC0415
     from streams.ports import OutageError  # noqa: PLC0415
@@ -73,14 +74,15 @@ async def rebuilt(settings: Settings, name: str, *, check: bool) -> Sequence[Reb
             KafkaLogReader(settings, most_records=10_000) as log,
         ):
             with building_progress() as report:
-                return await Rebuild(pool, log, report).run(projections, check=check)
+                build = Rebuild(pool, log, report, filler=Fillers(settings))
+                return await build.run(projections, check=check)
     except OutageError as error:
         raise Unavailable("a server", error) from error
 
 
 async def _drop_old(name: str) -> Sequence[str]:
     from consumers.postgres_pool import PostgresPool  # noqa: PLC0415 - loads what roles need
-    from consumers.postgres_rebuild import drop_replaced  # noqa: PLC0415
+    from consumers.postgres_replaced import drop_replaced  # noqa: PLC0415
 
     async with PostgresPool(find_settings(), name="rebuild", size=1) as pool:
         dropped = await drop_replaced(pool, _named(name))

@@ -17,7 +17,7 @@ from agentjournal.partitions import PARTITIONS
 from consumers.capped_log import PausableLog
 from consumers.postgres_pool import PostgresPool
 from consumers.postgres_read_models import PostgresReadModels
-from consumers.rebuilding import Build
+from consumers.rebuilding import Build, Filler
 from projections import postgres_generations as generations
 from projections import postgres_store as store
 from projections.folding import Place, ProjectionFold
@@ -28,6 +28,7 @@ FAULT_POINTS = ("begun", "filled", "indexed", "compared", "held", "renamed", "sw
 
 _ALL = [Partition(partition) for partition in range(PARTITIONS)]
 _LOOK_S = 0.1
+_PROGRESS_S = 0.5
 _HOLD_S = 2.0  # for so long the live projector waits: less than a transaction may idle
 _LOCK_MS = 200  # for so long readers may have to wait behind us
 _NEAR = 2_000  # events that may be left to read when the live projector has to wait
@@ -83,6 +84,7 @@ class Rebuild:
     log: LogWithEnd
     report: Report = lambda _phase, _done, _total: None
     fault: Callable[[str], None] = lambda _: None
+    filler: Filler | None = None  # for what is a lot to read
     _build: Build = field(init=False)
     _pairs: list[_Pair] = field(default_factory=list[_Pair])
 
@@ -132,21 +134,46 @@ class Rebuild:
         for pair in self._pairs:
             await generations.make_indexes(connection, pair.building)
         self.fault("indexed")
-        self._start()
         return [await self._finish(connection, pair, check=check) for pair in list(self._pairs)]
 
     async def _fill(self, connection: psycopg.AsyncConnection[Any]) -> None:
         """Fill the tables up to where the live ones are by then."""
-        self._start()
-        while True:
-            caps = await self._raise_caps(connection)
-            places = [await _places(connection, pair.building) for pair in self._pairs]
-            done = min(sum(each.next_position for each in place.values()) for place in places)
-            self.report("reading", done, sum(caps.values()))
-            if sum(caps.values()) - done <= _NEAR:
-                break
-            await self._look_again()
+        caps = await self._raise_caps(connection)
+        if self.filler is not None and await self._left(connection, caps) >= self.filler.least:
+            await self._fill_beside(connection, self.filler, caps)
+        await self._catch_up(connection)
         await self._build.stop()
+
+    async def _catch_up(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        """Come near to the live ones while nobody waits for it."""
+        while await self._left(connection, await self._raise_caps(connection)) > _NEAR:
+            self._start()
+            await self._look_again()
+
+    async def _fill_beside(
+        self,
+        connection: psycopg.AsyncConnection[Any],
+        filler: Filler,
+        caps: Mapping[Partition, Position],
+    ) -> None:
+        filling = asyncio.create_task(filler.fill([pair.building for pair in self._pairs], caps))
+        try:
+            while not (await asyncio.wait([filling], timeout=_PROGRESS_S))[0]:
+                await self._left(connection, caps)
+        finally:
+            if not filling.done():
+                filling.cancel()
+            await asyncio.gather(filling, return_exceptions=True)
+        filling.result()
+
+    async def _left(
+        self, connection: psycopg.AsyncConnection[Any], caps: Mapping[Partition, Position]
+    ) -> int:
+        """Return how many events are left to read by the one that has read least; report it."""
+        places = await store.positions(connection, [pair.building for pair in self._pairs])
+        done, total = min(sum(each.values()) for each in places), sum(caps.values())
+        self.report("reading", done, total)
+        return total - done
 
     def _start(self) -> None:
         self._build.start([pair.building for pair in self._pairs])
@@ -160,10 +187,12 @@ class Rebuild:
     ) -> Mapping[Partition, Position]:
         """Let the build read up to where all of the live ones are, or the log ends before that."""
         caps = {partition: await self.log.end(partition) for partition in _ALL}
-        for pair in self._pairs:
-            if pair.is_comparable:
-                for partition, place in (await _places(connection, pair.live)).items():
-                    caps[partition] = min(caps[partition], place.next_position)
+        live = [pair.live for pair in self._pairs if pair.is_comparable]
+        for places in await store.positions(connection, live):
+            if not places:
+                raise store.PlaceLostError(_ALL)
+            for partition, position in places.items():
+                caps[partition] = min(caps[partition], position)
         self._build.raise_caps(caps)
         return caps
 
@@ -175,18 +204,17 @@ class Rebuild:
             self.report("comparing", 0, 0)
             differences = await self._compared(connection, pair)
         self.fault("compared")
-        events = sum(
-            place.next_position for place in (await _places(connection, pair.building)).values()
-        )
+        [places] = await store.positions(connection, [pair.building])
+        events = sum(places.values())
         if check:
             await self._build.stop()
             await generations.drop(connection, pair.live, pair.building.generation)
         else:
+            await self._catch_up(connection)
             while not await self._switched(pair):
                 self.report("waiting for readers", 0, 0)
                 await asyncio.sleep(_PAUSE_S)
         self._pairs.remove(pair)
-        self._start()
         self.fault("switched")
         return Rebuilt(
             pair.live.name, pair.building.generation, events, differences, switched=not check
@@ -214,11 +242,12 @@ class Rebuild:
     async def _reach(self, places: Mapping[Partition, Position], pair: _Pair) -> None:
         async with self.pool.connection() as connection:
             while True:
-                found = await _places(connection, pair.building)
-                if pair.is_comparable and any(found[p].next_position > places[p] for p in places):
+                [found] = await store.positions(connection, [pair.building])
+                if pair.is_comparable and any(found[p] > places[p] for p in places):
                     raise _BusyError  # another live one was ahead of this: let it come up
-                if all(found[p].next_position >= place for p, place in places.items()):
+                if all(found[p] >= place for p, place in places.items()):
                     return
+                self._start()
                 await self._look_again()
 
     async def _compared(
@@ -226,6 +255,7 @@ class Rebuild:
     ) -> Sequence[Difference]:
         """Compare both generations in a snapshot of a moment when they are level."""
         while True:
+            await self._catch_up(connection)
             try:
                 async with self.pool.connection() as reading, reading.transaction():
                     await reading.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -235,10 +265,8 @@ class Rebuild:
                             for generation in (pair.live, pair.building)
                             for each in await store.all_parked(reading, generation)
                         }  # the snapshot is taken here
-                    self._start()
                     return await compare(reading, pair.live, pair.building, parked)
             except _BusyError:
-                await self._raise_caps(connection)
                 await self._look_again()
 
     async def _switched(self, pair: _Pair) -> bool:
@@ -265,17 +293,3 @@ async def _places(
     fold = ProjectionFold(projection)
     await store.load_places(connection, fold, _ALL)
     return fold.places
-
-
-async def drop_replaced(
-    pool: PostgresPool, projections: Sequence[Projection]
-) -> Sequence[tuple[str, int]]:
-    """Drop the generations that were replaced; return the name and number of each."""
-    dropped: list[tuple[str, int]] = []
-    async with pool.connection() as connection:
-        for projection in projections:
-            for each in await generations.generations(connection, projection):
-                if each.state == "replaced":
-                    await generations.drop(connection, projection, each.number)
-                    dropped.append((projection.name, each.number))
-    return dropped

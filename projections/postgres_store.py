@@ -73,6 +73,23 @@ async def load_places(
     fold.parked |= fold.noted
 
 
+async def positions(
+    connection: AsyncConnection[Any], projections: Sequence[Projection]
+) -> Sequence[Mapping[Partition, Position]]:
+    """Return the next positions of each projection, in one moment; empty when it was replaced."""
+    cursor = await connection.execute(
+        _SQL["all_positions"],
+        {
+            "projection": [each.name for each in projections],
+            "generation": [each.generation for each in projections],
+        },
+    )
+    found: dict[str, dict[Partition, Position]] = {each.name: {} for each in projections}
+    for projection, partition, position in await cursor.fetchall():
+        found[projection][Partition(partition)] = Position(position)
+    return [found[each.name] for each in projections]
+
+
 async def hold_places(
     connection: AsyncConnection[Any],
     projection: Projection,

@@ -24,6 +24,12 @@ FROM agentjournal_internal.projection_checkpoints
 WHERE projection = %(projection)s AND generation = %(generation)s
     AND partition = ANY (%(partitions)s);
 
+-- name: all_positions
+SELECT projection, partition, next_position
+FROM agentjournal_internal.projection_checkpoints
+JOIN unnest(%(projection)s::text[], %(generation)s::int[]) AS g (projection, generation)
+    USING (projection, generation);
+
 -- name: lock_places
 -- In one order, so that two owners of some of them never wait in a circle.
 SELECT partition, next_position

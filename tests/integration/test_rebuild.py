@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 
 import psycopg
 import pytest
 
 import agentjournal as aj
 from agentjournal.errors import IntegrityError
+from agentjournal.ids import Partition, Position
 from agentjournal.log import Log
 from agentjournal.settings import Settings
+from consumers.filling import Fillers
 from consumers.kafka_log_reader import KafkaLogReader
 from consumers.postgres_pool import PostgresPool
-from consumers.postgres_rebuild import FAULT_POINTS, Rebuild, RebuildRunning, Rebuilt, drop_replaced
+from consumers.postgres_rebuild import FAULT_POINTS, Rebuild, RebuildRunning, Rebuilt
+from consumers.postgres_replaced import drop_replaced
+from consumers.rebuilding import Filler
 from consumers.roles import PROJECTIONS
+from projections import postgres_store as store
 from projections.conversation import CONVERSATION
 from projections.events import EVENTS_PROJECTION
 from projections.projection import Projection
@@ -33,13 +39,15 @@ async def rebuilt(
     *,
     check: bool = False,
     fault: Callable[[str], None] = lambda _: None,
+    filler: Filler | None = None,
 ) -> dict[str, Rebuilt]:
     async with (
         PostgresPool(settings, name="rebuild", size=6) as pool,
         KafkaLogReader(settings, most_records=50) as log,
         asyncio.timeout(60),
     ):
-        done = await Rebuild(pool, log, fault=fault).run(projections, check=check)
+        build = Rebuild(pool, log, fault=fault, filler=filler)
+        done = await build.run(projections, check=check)
     return {each.projection: each for each in done}
 
 
@@ -76,6 +84,47 @@ async def test_what_is_rebuilt_equals_what_was_live_and_goes_on_with_new_events(
     states = await generations(fresh)
     assert states["events", 3] == "live"
     assert states["events", 2] == states["events", 1] == "replaced"
+
+
+@dataclass
+class Watched:
+    """Fills with two processes, and notes what was filled once they have ended."""
+
+    settings: Settings
+    cut: bool = False
+    least: int = 1
+    reached: list[Mapping[Partition, Position]] = field(default_factory=list)
+
+    async def fill(
+        self, building: Sequence[Projection], until: Mapping[Partition, Position]
+    ) -> None:
+        filling = asyncio.create_task(Fillers(self.settings, count=2).fill(building, until))
+        if self.cut:
+            await asyncio.sleep(0)
+            filling.cancel()
+        await filling
+        assert sum(until.values()) > 0
+        async with await psycopg.AsyncConnection.connect(self.settings.postgres) as connection:
+            for places in await store.positions(connection, building):
+                assert places == until
+                self.reached.append(places)
+
+
+async def test_what_is_a_lot_to_read_is_filled_by_processes_that_share_the_partitions(
+    fresh: Settings,
+) -> None:
+    both = [EVENTS_PROJECTION, CONVERSATION]
+    async with written(fresh):
+        with pytest.raises(asyncio.CancelledError):
+            await rebuilt(fresh, both, filler=Watched(fresh, cut=True))
+        watched = Watched(fresh)
+        done = await rebuilt(fresh, both, filler=watched)
+        assert {name: (each.generation, each.differences) for name, each in done.items()} == {
+            "events": (2, []),
+            "conversation": (2, []),
+        }
+        assert len(watched.reached) == len(both)
+    assert await check_rows(fresh) > 0
 
 
 async def test_a_rebuild_under_concurrent_appends_loses_and_doubles_nothing(

@@ -1,0 +1,135 @@
+"""Filling new generations with several processes, each over partitions of its own.
+
+A process ends when its partitions are filled up to where it was told, or when the one that started
+it lets go of it or dies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Any
+
+import structlog
+
+from agentjournal.ids import Partition, Position
+from agentjournal.partitions import PARTITIONS
+from agentjournal.settings import Settings
+from consumers.kafka_log_reader import KafkaLogReader
+from consumers.ownership import share_of
+from consumers.postgres_pool import PostgresPool
+from consumers.postgres_read_models import PostgresReadModels
+from consumers.rebuilding import Build, Builders
+from consumers.roles import PROJECTIONS
+from projections import postgres_store as store
+from projections.projection import Projection
+
+_MOST_PROCESSES = 4  # beyond it Postgres is what takes the time
+_LOOK_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Fillers:
+    """Processes for what is worth starting them: each needs a second before it reads."""
+
+    settings: Settings
+    least: int = 20_000
+    count: int = min(os.cpu_count() or 1, _MOST_PROCESSES)
+
+    async def fill(
+        self, building: Sequence[Projection], until: Mapping[Partition, Position]
+    ) -> None:
+        """Fill the tables of generations up to these positions, from where their checkpoints are.
+
+        Raises what one of the processes fails with; the others have ended by then.
+        """
+        loop, spawning = asyncio.get_running_loop(), get_context("spawn")
+        held, leash = spawning.Pipe(duplex=False)
+        pool = ProcessPoolExecutor(
+            self.count, mp_context=spawning, initializer=_begin, initargs=(held,)
+        )
+        named = [(each.name, each.generation) for each in building]
+        try:
+            shares = [(self.settings, named, until, each, self.count) for each in range(self.count)]
+            await asyncio.gather(*(loop.run_in_executor(pool, _fill, *share) for share in shares))
+        finally:
+            leash.close()
+            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
+            held.close()
+
+
+_held: list[Connection[Any, Any]] = []  # the end of the leash that this process has
+
+
+def _begin(held: Connection[Any, Any]) -> None:
+    """Prepare a process: it says only what went wrong, and ends when it is let go of."""
+    _held.append(held)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started it hears it too
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def _fill(
+    settings: Settings,
+    named: Sequence[tuple[str, int]],
+    until: Mapping[Partition, Position],
+    number: int,
+    count: int,
+) -> None:
+    known = {each.name: each for each in PROJECTIONS}
+    building = [known[name].beside_live(generation) for name, generation in named]
+    asyncio.run(_filled(settings, building, until, Builders(number, count)))
+
+
+async def _filled(
+    settings: Settings,
+    building: Sequence[Projection],
+    until: Mapping[Partition, Position],
+    builders: Builders,
+) -> None:
+    share = share_of(builders.member, await builders.heartbeat(), PARTITIONS)
+    due = {partition: until[partition] for partition in share}
+    let_go = _let_go()
+    async with (
+        PostgresPool(settings, name="rebuild", size=3) as pool,
+        KafkaLogReader(settings, most_records=10_000) as log,
+    ):
+        build = Build(log, PostgresReadModels(pool), builders)
+        build.raise_caps(due)
+        build.start(building)
+        while not let_go.is_set() and not await _are_at(pool, building, due):
+            build.check()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(let_go.wait(), _LOOK_S)
+        await build.stop()
+
+
+def _let_go() -> asyncio.Event:
+    """Return what is set when nobody holds the other end of the leash any more."""
+    loop, let_go, held = asyncio.get_running_loop(), asyncio.Event(), _held[-1].fileno()
+
+    def end() -> None:
+        loop.remove_reader(held)
+        let_go.set()
+
+    loop.add_reader(held, end)
+    return let_go
+
+
+async def _are_at(
+    pool: PostgresPool, building: Sequence[Projection], due: Mapping[Partition, Position]
+) -> bool:
+    async with pool.connection() as connection:
+        found = await store.positions(connection, building)
+    return all(places[p] >= position for places in found for p, position in due.items())
