@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -13,7 +12,7 @@ from agentjournal.events.tool import Effect
 from agentjournal.ids import StreamId
 from agentjournal.outcomes import is_unknown
 from agentjournal.plan_decisions import completion_of, failure_of_step
-from agentjournal.planning import StepState
+from agentjournal.planning import Moment, StepState
 from agentjournal.receipts import Receipt
 
 
@@ -23,7 +22,7 @@ class Recording(Protocol):
     stream: StreamId
 
     async def append(self, events: Sequence[Event], /) -> Receipt: ...
-    def now(self) -> datetime: ...
+    def now(self) -> Moment: ...
 
 
 class Attempt:
@@ -62,7 +61,7 @@ class Attempt:
 
         When it is tried again follows from the retry policy of the step.
         """
-        now = self._recording.now()
+        now = self._recording.now().at
         return await self._end(failure_of_step(self.begun, self.step, error, now), ())
 
     async def _end(self, event: StepCompleted | StepFailed, also: Sequence[Event]) -> Receipt:

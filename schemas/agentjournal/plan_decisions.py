@@ -41,7 +41,7 @@ from agentjournal.plan_rules import (
     standing_of,
     unsatisfied,
 )
-from agentjournal.planning import PlanState, StepOutcome, StepState
+from agentjournal.planning import Moment, PlanState, StepOutcome, StepState
 from agentjournal.tool_calls import NOT_DONE_CODE
 
 _WHY: dict[Standing, str] = {
@@ -64,7 +64,7 @@ def creation(stream: StreamId, held: PlanState, wanted: PlanCreated) -> list[Eve
 
 
 def next_steps(
-    stream: StreamId, plan: PlanState, now: datetime, busy: Sequence[str] = ()
+    stream: StreamId, plan: PlanState, now: Moment, busy: Sequence[str] = ()
 ) -> list[StepState]:
     """Return the steps that may run now and are not `busy`, in the order of the plan.
 
@@ -79,7 +79,7 @@ def next_steps(
 
 
 def beginning(
-    stream: StreamId, plan: PlanState, step_id: str, now: datetime, lease_s: float
+    stream: StreamId, plan: PlanState, step_id: str, now: Moment, lease_s: float
 ) -> StepStarted:
     """Return what begins the next attempt of a step. Raises PlanRefused, NeedsVerification."""
     if plan.status != "open":
@@ -191,7 +191,7 @@ def settlement(  # noqa: PLR0913 - what is recorded of it
 
 
 def skipping(
-    stream: StreamId, plan: PlanState, step_id: str, reason: str, now: datetime
+    stream: StreamId, plan: PlanState, step_id: str, reason: str, now: Moment
 ) -> list[Event]:
     """Return what says that a step is not needed: one that was not begun, or that failed."""
     step = step_of(stream, plan, step_id)

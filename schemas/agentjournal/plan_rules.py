@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from agentjournal.errors import AppendRejected
 from agentjournal.events import Failure, PlannedStep, Retry
-from agentjournal.planning import PlanState, StepState
+from agentjournal.planning import Moment, PlanState, StepState
 from agentjournal.tool_calls import NOT_DONE_CODE
 
 Standing: TypeAlias = Literal[
@@ -28,7 +28,7 @@ _FINISHED = frozenset({"completed", "skipped", "rolled_back"})
 _SATISFIES = frozenset({"completed", "skipped"})
 
 
-def standing(plan: PlanState, step: StepState, now: datetime) -> Standing:
+def standing(plan: PlanState, step: StepState, now: Moment) -> Standing:
     """Return what may be done with a step: only one that is `ready` may run."""
     begun = step.is_open_at(now)
     if step.status in _FINISHED:
@@ -40,7 +40,7 @@ def standing(plan: PlanState, step: StepState, now: datetime) -> Standing:
         return "failed"
     if unsatisfied(plan, step):
         return "blocked"
-    return "ready" if due <= now else "waiting"
+    return "ready" if due <= now.at else "waiting"
 
 
 def must_be_settled(step: StepState) -> bool:
@@ -100,7 +100,7 @@ def next_attempt(step: StepState) -> tuple[int, int]:
     return step.attempt + 1, step.attempt_group + (step.outcome == "failed" and not is_not_done)
 
 
-def standing_of(plan: PlanState, now: datetime, *which: Standing) -> list[StepState]:
+def standing_of(plan: PlanState, now: Moment, *which: Standing) -> list[StepState]:
     """Return the steps of the plan as it is now that stand so, in its order."""
     return [
         step
@@ -109,15 +109,15 @@ def standing_of(plan: PlanState, now: datetime, *which: Standing) -> list[StepSt
     ]
 
 
-def changes_at(plan: PlanState, now: datetime) -> datetime | None:
+def changes_at(plan: PlanState, now: Moment) -> datetime | None:
     """Return when by itself something changes next: a retry is due, or a lease has passed."""
     if plan.status != "open":
         return None
-    moments = [
+    found = [
         step.lease_until if step.status == "open" else retry_due(step)
         for step in standing_of(plan, now, "running", "waiting")
     ]
-    return min((moment for moment in moments if moment is not None), default=None)
+    return min((each for each in found if each is not None and each > now.at), default=None)
 
 
 def undo_id(step_id: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import NamedTuple, Protocol, TypeAlias
 
 from agentjournal.attempts import Attempt
@@ -13,14 +12,14 @@ from agentjournal.events import Event, StepStarted
 from agentjournal.events.tool import Effect
 from agentjournal.handle import Time
 from agentjournal.ids import StreamId, Version
-from agentjournal.planning import PLAN_FOLDS, PlanState, StepState
+from agentjournal.planning import PLAN_FOLDS, Moment, PlanState, StepState
 from agentjournal.receipts import Receipt
 from agentjournal.run_state import OwnEvent
 
 LOOK_S = 0.25  # between two looks at what others run
 _TRIES = 20  # against others who write to the same stream
 
-Deciding: TypeAlias = Callable[[PlanState, datetime], Sequence[Event]]
+Deciding: TypeAlias = Callable[[PlanState, Moment], Sequence[Event]]
 
 
 class Place(Protocol):
@@ -32,7 +31,7 @@ class Place(Protocol):
         self, events: Event | Sequence[Event], /, *, expected_version: int | None = None
     ) -> Receipt: ...
     async def plans_now(self) -> tuple[Version, Mapping[str, PlanState]]: ...
-    def now(self) -> datetime: ...
+    def now(self) -> Moment: ...
     @property
     def time(self) -> Time: ...
 
@@ -54,8 +53,8 @@ class PlanWriter:
         self.place, self.plan_id, self.state = place, state.plan_id, state
         self.stream = place.stream
 
-    def now(self) -> datetime:
-        """Return the time."""
+    def now(self) -> Moment:
+        """Return the moment of a decision on what was last read."""
         return self.place.now()
 
     async def append(
@@ -64,7 +63,7 @@ class PlanWriter:
         """Append events of the plan. Raises what `append` raises."""
         receipt = await self.place.append(events, expected_version=expected_version)
         plans = {self.plan_id: self.state}
-        first, at = receipt.last_version - len(events) + 1, self.now().isoformat()
+        first, at = receipt.last_version - len(events) + 1, self.now().at.isoformat()
         for version, event in enumerate(events, first):
             PLAN_FOLDS[type(event)](plans, event, OwnEvent(Version(version), event, at))
         self.state = plans[self.plan_id]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from agentjournal.events import (
     Event,
@@ -35,6 +35,14 @@ StepStatus: TypeAlias = Literal["open", "completed", "failed", "skipped", "rolle
 PlanStatus: TypeAlias = Literal["open", "completed", "abandoned"]
 
 _NONE = Version(0)
+
+
+class Moment(NamedTuple):
+    """When something is decided, and what was not begun by oneself."""
+
+    at: datetime
+    held_from: int | None = None
+    """The version from which on another worker has held the stream, and holds it still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +87,13 @@ class StepState:
         """What running it does; what no plan ever named is taken for external."""
         return "external" if self.planned is None else self.planned.effect
 
-    def is_open_at(self, moment: datetime) -> Literal["running", "unknown"] | None:
+    def is_open_at(self, now: Moment) -> Literal["running", "unknown"] | None:
         """Whether an attempt without an outcome is under its lease, or past it; else None."""
         if self.status != "open" or self.started_version is None:
             return None
-        is_live = self.lease_until is None or moment < self.lease_until
-        return "running" if is_live else "unknown"
+        is_live = self.lease_until is None or now.at < self.lease_until
+        is_held = now.held_from is not None and self.started_version > now.held_from
+        return "running" if is_live or is_held else "unknown"
 
     @property
     def was_touched(self) -> bool:

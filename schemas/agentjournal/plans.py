@@ -19,7 +19,7 @@ from agentjournal.plan_decisions import (
     settlement,
     skipping,
 )
-from agentjournal.plan_rules import Undo, changes_at
+from agentjournal.plan_rules import Undo, changes_at, standing_of
 from agentjournal.plan_writer import LOOK_S, Place, PlanWriter
 from agentjournal.planning import PlanState, StepState
 from agentjournal.rollback import Wanted, roll_back
@@ -64,9 +64,10 @@ class Plan:
             now = self._place.now()
             steps = next_steps(self._place.stream, plan, now, sorted(self._busy))
             left, due = deadline - time.monotonic(), changes_at(plan, now)
-            if steps or left <= 0 or (due is None and not self._busy):
+            goes_on = self._busy or standing_of(plan, now, "running", "waiting")
+            if steps or left <= 0 or plan.status != "open" or not goes_on:
                 return steps
-            until = left if due is None else min(left, (due - now).total_seconds())
+            until = left if due is None else min(left, (due - now.at).total_seconds())
             await time.sleep(max(0.01, min(until, LOOK_S)))
 
     async def changes_at(self) -> datetime | None:

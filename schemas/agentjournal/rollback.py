@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from agentjournal.attempts import Attempt, Attempting
@@ -20,7 +19,7 @@ from agentjournal.events.tool import Effect
 from agentjournal.plan_decisions import abandonment, started
 from agentjournal.plan_rules import Undo, to_undo, undo_id, undo_of
 from agentjournal.plan_writer import LOOK_S, PlanWriter
-from agentjournal.planning import PlanState, StepState
+from agentjournal.planning import Moment, PlanState, StepState
 
 
 class Wanted(NamedTuple):
@@ -57,19 +56,19 @@ async def _at_rest(writer: PlanWriter, deadline: float) -> PlanState:
         await time.sleep(_pause(running, writer.now(), left))
 
 
-def _running(plan: PlanState, now: datetime) -> list[StepState]:
+def _running(plan: PlanState, now: Moment) -> list[StepState]:
     return [step for step in plan.known.values() if step.is_open_at(now) == "running"]
 
 
-def _pause(running: Sequence[StepState], now: datetime, left: float) -> float:
+def _pause(running: Sequence[StepState], now: Moment, left: float) -> float:
     """Return how long to wait until a lease has passed, or an outcome may have come."""
     leases = (step.lease_until for step in running)
-    until = min((lease for lease in leases if lease is not None), default=None)
+    until = min((each for each in leases if each is not None and each > now.at), default=None)
     longest = min(left, LOOK_S)
-    return longest if until is None else max(0.01, min(longest, (until - now).total_seconds()))
+    return longest if until is None else max(0.01, min(longest, (until - now.at).total_seconds()))
 
 
-def check(stream: Any, plan: PlanState, wanted: Wanted, now: datetime) -> None:
+def check(stream: Any, plan: PlanState, wanted: Wanted, now: Moment) -> None:
     """Raise PlanRefused or NeedsVerification when what the steps did cannot be undone now."""
     steps = plan.known.values()
     if running := _running(plan, now):
@@ -102,11 +101,11 @@ async def _undo(writer: PlanWriter, step: StepState, wanted: Wanted) -> None:
     def given_up(plan: PlanState) -> list[Event]:
         return [] if _is_undone(plan, step) else abandonment(plan, wanted.reason)
 
-    def already(plan: PlanState, _: datetime) -> Sequence[Event]:
+    def already(plan: PlanState, _: Moment) -> Sequence[Event]:
         by = None if undo is None else named
         return [] if _is_undone(plan, step) else [*given_up(plan), rolled_back(by)]
 
-    def beginning(plan: PlanState, now: datetime) -> Sequence[Event]:
+    def beginning(plan: PlanState, now: Moment) -> Sequence[Event]:
         check(stream, plan, wanted, now)
         held = plan.known.get(named) or StepState(named, step.version)
         if _is_undone(plan, step) or held.outcome == "completed":

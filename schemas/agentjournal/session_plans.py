@@ -11,11 +11,12 @@ from pydantic import ValidationError
 from agentjournal.errors import PlanNotFound, VersionConflict
 from agentjournal.events import DecisionMade, Event, PlanCreated, PlannedStep
 from agentjournal.events.decode import rejection
+from agentjournal.execution_state import SessionLease
 from agentjournal.handle import Time
 from agentjournal.ids import Version, new_event_id
 from agentjournal.plan_decisions import creation
 from agentjournal.plan_writer import PlanWriter
-from agentjournal.planning import PlanState
+from agentjournal.planning import Moment, PlanState
 from agentjournal.plans import Plan
 from agentjournal.receipts import Receipt
 from agentjournal.session_checkpoints import SessionCheckpoints
@@ -38,7 +39,7 @@ class SessionPlans(SessionCheckpoints):
         and what `load` and `append` raise.
         """
         wanted = self._wanted(goal, steps, plan_id or new_event_id())
-        place, left = PlanPlace(self), _TRIES
+        place, left = PlanPlace(self, self._writer.fence), _TRIES
         while True:
             left -= 1
             version, plans = await place.plans_now()
@@ -59,7 +60,7 @@ class SessionPlans(SessionCheckpoints):
         held = plans.get(plan_id)
         if held is None or held.version is None:
             raise PlanNotFound(self.stream, plan_id)
-        return Plan(PlanPlace(self), held)
+        return Plan(PlanPlace(self, self._writer.fence), held)
 
     async def plans_now(self) -> tuple[Version, Mapping[str, PlanState]]:
         """Return the version of the newest state, and its plans. Raises what `load` raises."""
@@ -108,9 +109,10 @@ class SessionPlans(SessionCheckpoints):
 class PlanPlace:
     """The session or task that a plan is of."""
 
-    def __init__(self, handle: SessionPlans) -> None:
-        self.stream, self._handle = handle.stream, handle
-        self._recorded_at: str | None = None
+    def __init__(self, handle: SessionPlans, fence: int | None) -> None:
+        self.stream, self._handle, self._fence = handle.stream, handle, fence
+        self._read_at: datetime | None = None  # the broker's time of the last event that was read
+        self._lease: SessionLease | None = None
 
     @property
     def time(self) -> Time:
@@ -126,12 +128,19 @@ class PlanPlace:
     async def plans_now(self) -> tuple[Version, Mapping[str, PlanState]]:
         """Return its version, and its plans."""
         state = await self._handle.current()
-        self._recorded_at = None if state.last is None else state.last.recorded_at
+        self._lease = state.lease
+        if state.last is not None:
+            self._read_at = datetime.fromisoformat(state.last.recorded_at)
         return state.version, dict(state.plans)
 
-    def now(self) -> datetime:
-        """Return the time: never earlier than the broker's when it recorded what was last read."""
-        now = self._handle.now()
-        if self._recorded_at is None:
-            return now
-        return max(now, datetime.fromisoformat(self._recorded_at))
+    def now(self) -> Moment:
+        """Return the time, never earlier than the broker's when it recorded what was last read."""
+        now, read_at, lease = self._handle.now(), self._read_at, self._lease
+        if read_at is None:
+            return Moment(now)
+        now = max(now, read_at)
+        if lease is None or lease.fence == self._fence:
+            return Moment(now)
+        # Which events were written under its fence is not in the state: it may end before this.
+        is_live = (now - read_at).total_seconds() < lease.lease_s
+        return Moment(now, lease.fence if is_live else None)

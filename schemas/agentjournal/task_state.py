@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeAlias
 
 from agentjournal.envelope import NO_HASH
-from agentjournal.events import Event
+from agentjournal.events import Event, LeaseAcquired, LeaseReleased
+from agentjournal.execution_state import SessionLease
 from agentjournal.ids import StreamId, Version
 from agentjournal.stored import Foldable
 from agentjournal.summary import Summary
@@ -22,6 +23,7 @@ class TaskState(WorkState):
     stream: StreamId
     version: Version = Version(0)
     hash: str = NO_HASH
+    lease: SessionLease | None = None  # the last one, unless it was given back
     last: Foldable | None = field(default=None, compare=False, repr=False)
     summary: Summary = field(default_factory=Summary, compare=False)  # what it was folded from
 
@@ -39,10 +41,29 @@ class TaskState(WorkState):
         return replace(self, summary=self.summary.copied(), **self.copied_work())
 
 
-_Fold: TypeAlias = Callable[[WorkState, Any, Foldable], None]
+def _lease_acquired(state: TaskState, event: LeaseAcquired, recorded: Foldable) -> None:
+    held, at = state.lease, recorded.recorded_at
+    quiet_since = at if state.last is None else state.last.recorded_at
+    previous_s = 0.0 if held is None else held.lease_s
+    state.lease = SessionLease(
+        event.fence, event.holder, event.lease_s, at, quiet_since, previous_s
+    )
+
+
+def _lease_released(state: TaskState, event: LeaseReleased, _: Foldable) -> None:
+    if state.lease is not None and state.lease.fence == event.fence:
+        state.lease = None
+
+
+_Fold: TypeAlias = Callable[[TaskState, Any, Foldable], None]
+_FOLDS: Mapping[type[Event], _Fold] = {
+    **WORK_FOLDS,
+    LeaseAcquired: _lease_acquired,
+    LeaseReleased: _lease_released,
+}
 
 
 @cache
 def _fold_of(kind: type[Event]) -> _Fold | None:
     """Return what folds events of a model, or of the model that it is made from."""
-    return next((WORK_FOLDS[base] for base in kind.__mro__ if base in WORK_FOLDS), None)
+    return next((_FOLDS[base] for base in kind.__mro__ if base in _FOLDS), None)

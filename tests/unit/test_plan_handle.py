@@ -242,3 +242,42 @@ async def test_nothing_is_rolled_back_while_somebody_works_or_nobody_knows(
         with pytest.raises(NeedsVerification):
             await plan.roll_back({"deploy": None})
         assert (await plan.refresh()).status == "open"
+
+
+async def test_what_who_holds_the_task_began_is_left_to_it(clients: Clients) -> None:
+    async with clients.connected() as log:
+        other = log.task("t")
+        async with log.task("t").lease(worker="one", lease_s=60) as held:
+            plan = await held.plan("ship", STEPS, plan_id="p")
+            with pytest.raises(NoOutcome):
+                await leave(plan, "build", None, lease_s=5)
+            await clients.time_passes(10)
+            beside = await other.load_plan("p")
+            assert await beside.next() == []
+            with pytest.raises(PlanRefused, match="is run by somebody"):
+                await run(beside, "build")
+            assert ids(await plan.next()) == ["build"], "it knows itself that it does not run it"
+        assert ids(await beside.next()) == ["build"]
+
+
+async def test_waiting_ends_when_a_step_may_run_or_none_ever_will(clients: Clients) -> None:
+    retry = Retry(max_attempts=2, backoff_s=[30])
+    steps = [
+        PlannedStep(step_id="a", title="a", retry=retry),
+        PlannedStep(step_id="b", title="b", depends_on=["a"]),
+    ]
+    async with clients.connected() as log:
+        session = log.session("s")
+        plan = await session.plan("g", steps)
+        with pytest.raises(ToolError):
+            await leave(plan, "a", ToolError("no"))
+        began = session.now()
+        assert await plan.next(wait_s=20) == []
+        assert 20 <= (session.now() - began).total_seconds() < 21
+        assert ids(await plan.next(wait_s=100)) == ["a"]
+        assert 29.9 <= (session.now() - began).total_seconds() < 31
+        with pytest.raises(ToolError):
+            await leave(plan, "a", ToolError("no"))
+        failed = session.now()
+        assert await plan.next(wait_s=100) == []
+        assert (session.now() - failed).total_seconds() < 1, "b waits for what failed for good"

@@ -26,7 +26,7 @@ from agentjournal import (
 from agentjournal.ids import Version, stream_id
 from agentjournal.plan_decisions import beginning, next_steps
 from agentjournal.plan_rules import changes_at, retry_at, standing, to_undo, undo_id
-from agentjournal.planning import PlanState, StepState
+from agentjournal.planning import Moment, PlanState, StepState
 from tests.support import BEGAN_MS, Stream, request, typed
 from tests.unit import plan_strategies
 
@@ -72,8 +72,8 @@ def settled(code: str | None = None) -> StepSettled:
     )
 
 
-def at(seconds: float) -> datetime:
-    return BEGAN + timedelta(seconds=seconds)
+def at(seconds: float, held_from: int | None = None) -> Moment:
+    return Moment(BEGAN + timedelta(seconds=seconds), held_from)
 
 
 TWICE = Retry(max_attempts=2)
@@ -111,11 +111,21 @@ def test_what_may_be_done_with_a_step(
 
 def test_by_itself_something_changes_when_a_lease_passes_or_a_retry_is_due() -> None:
     plan = plan_of(begun(lease_s=5))
-    assert changes_at(plan, at(2)) == at(6)
+    assert changes_at(plan, at(2)) == at(6).at
     assert changes_at(plan, at(6)) is None
     due = plan_of(begun(), failed("2026-01-31T12:00:30Z"))
-    assert changes_at(due, at(2)) == at(30)
+    assert changes_at(due, at(2)) == at(30).at
     assert changes_at(due, at(30)) is None
+
+
+@pytest.mark.parametrize("effect", ["read", "external"])
+def test_what_was_begun_while_another_has_held_the_stream_is_run_by_it(effect: str) -> None:
+    plan = plan_of(begun(lease_s=5), effect=effect)
+    step = plan.steps["a"]
+    assert step.started_version == 2
+    assert standing(plan, step, at(9, held_from=1)) == "running"
+    assert standing(plan, step, at(9, held_from=2)) != "running", "it was begun before"
+    assert changes_at(plan, at(9, held_from=1)) is None
 
 
 @pytest.mark.parametrize(
