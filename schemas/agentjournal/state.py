@@ -130,6 +130,7 @@ class SessionState(WorkState):
     handoffs: dict[str, Handoff] = field(default_factory=dict[str, Handoff])
     answered_version: int = 0  # of the last answer to what the session waited for
     usage: Usage = field(default_factory=Usage)
+    rewinds: tuple[tuple[int, int], ...] = ()  # (to which version, at which)
     last: Foldable | None = field(default=None, compare=False, repr=False)
     summary: Summary = field(default_factory=Summary, compare=False)  # what it was folded from
 
@@ -142,10 +143,14 @@ class SessionState(WorkState):
     def apply(self, recorded: Foldable) -> None:
         """Take the next event of the session."""
         event = recorded.event
+        self.take(recorded, event)
+        self.summary.count(recorded, event)
+
+    def take(self, recorded: Foldable, event: Event) -> None:
+        """Take the next event, which was read already; who calls counts it in the summary."""
         fold = _fold_of(type(event))
         if fold is not None:  # else it is a type that is no part of the conversation
             fold(self, event, recorded)
-        self.summary.count(recorded, event)
         self.version, self.hash, self.last = recorded.version, recorded.hash, recorded
 
     def copied(self) -> SessionState:
@@ -190,8 +195,9 @@ def _update(state: SessionState, event: SessionUpdated, _: Foldable) -> None:
     state.title = event.title if event.title is not None else state.title
 
 
-def _rewind(state: SessionState, event: ConversationRewound, _: Foldable) -> None:
+def _rewind(state: SessionState, event: ConversationRewound, recorded: Foldable) -> None:
     to_version = event.to_version
+    state.rewinds += ((to_version, recorded.version),)
     state.messages = [
         message if message.version <= to_version else replace(message, status="rewound")
         for message in state.messages

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import merge
 from typing import Any
 
 from agentjournal.events import ReasoningPart, RefusalPart, TextPart, ToolCallPart
 from agentjournal.state import Compaction, Message, SessionState
 from agentjournal.tool_calls import ToolCall
+from agentjournal.windows.answers import answers_of
 from agentjournal.windows.tool_output import MAX_CHARACTERS, cut_output
 
 NO_RESULT = "[no result is recorded for this call: whether it took effect is not known]"
@@ -70,9 +72,21 @@ class Entry:
 def entries_of(state: SessionState, *, max_output: int = MAX_CHARACTERS) -> list[Entry]:
     """Return what is to be shown of a session: nothing that was retracted, rewound or compacted.
 
-    A compacted stretch is its summary; system and developer messages in it stay.
+    A compacted stretch is its summary; system and developer messages in it stay. What people and
+    other agents answered stands among the messages, where it came.
     """
-    shown: list[Entry] = []
+    shown = _messages(state, max_output)
+    told = [
+        (version, Entry("user", [TextPart(text=text)], version))
+        for version, text in answers_of(state)
+        if not any(each.first_version <= version <= each.last_version for each in state.compactions)
+    ]
+    return [entry for _, entry in merge(shown, told, key=lambda placed: placed[0])]
+
+
+def _messages(state: SessionState, max_output: int) -> list[tuple[int, Entry]]:
+    """Return the messages and summaries, each with the version that it stands at."""
+    shown: list[tuple[int, Entry]] = []
     summed_up: set[int] = set()
     for message in state.messages:
         if message.status in {"retracted", "rewound"}:
@@ -81,12 +95,12 @@ def entries_of(state: SessionState, *, max_output: int = MAX_CHARACTERS) -> list
         over = next((c for c in state.compactions if _covers(c, message)), None)
         if over is not None and not is_kept and over.version not in summed_up:
             summed_up.add(over.version)
-            shown.append(_summary(over))
+            shown.append((message.version, _summary(over)))
         if over is None or is_kept:
             results = [_result(state.calls[c.call_id], max_output) for c in message.tool_calls]
-            shown.append(
-                Entry(message.role, message.parts, message.version, message.name, results, is_kept)
-            )
+            version = message.version
+            entry = Entry(message.role, message.parts, version, message.name, results, is_kept)
+            shown.append((version, entry))
     return shown
 
 
