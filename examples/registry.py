@@ -12,16 +12,15 @@ ANSWER_S = 1.0  # how long its answer is on the way: time enough for the caller 
 
 
 def publish(registry: Path, version: str, *, idempotency_key: str) -> str:
-    """Publish a version, once per key; return the service's answer."""
+    """Publish a version, once per key; return the same answer for the same key."""
     with registry.open("a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         keys = {json.loads(line)["idempotency_key"] for line in file}
-        known = idempotency_key in keys
-        if not known:
+        if idempotency_key not in keys:
             entry = {"version": version, "idempotency_key": idempotency_key}
             file.write(json.dumps(entry) + "\n")
             file.flush()
             os.fsync(file.fileno())
     time.sleep(ANSWER_S)
-    return f"{version} was published before" if known else f"{version} is published"
+    return f"{version} is published"

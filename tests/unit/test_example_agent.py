@@ -1,0 +1,75 @@
+"""The coding agent of the examples can be killed at each of its awaits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentjournal.testing import MemoryLog, crash_everywhere
+from examples import coding_agent, coding_tools, registry
+from examples.broken_project import PRICES, write_project
+
+
+@dataclass
+class Surroundings:
+    """The project's folder and the registry: all that the agent changes but for its log."""
+
+    folder: Path
+
+    @property
+    def project(self) -> Path:
+        return self.folder / "project"
+
+    def clear(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        write_project(self.project, setup_s=0)
+
+    def __iter__(self) -> Iterator[str]:
+        published = self.folder / "registry.jsonl"
+        for line in published.read_text().splitlines() if published.exists() else ():
+            yield f"published {json.loads(line)['version']}"
+        yield f"prices.py is {(self.project / 'prices.py').read_text()!r}"
+
+    async def agent(self, log: MemoryLog) -> None:
+        session = log.session("s", user="demo", agent="coding-agent", title=coding_agent.TASK)
+        await coding_agent.work(session, self.project)
+
+
+async def at_once(run: Callable[..., str], *args: Any, **named: Any) -> str:
+    """Run a tool between two awaits: a thread would outlive its agent."""
+    await asyncio.sleep(0)
+    output = run(*args, **named)
+    await asyncio.sleep(0)
+    return output
+
+
+def end_of_tests(folder: Path, _: str) -> str:
+    """Say how the tests end, without a process of their own."""
+    return f"exit status {int('discount_percent / 100' in (folder / 'prices.py').read_text())}"
+
+
+@pytest.fixture
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Surroundings:
+    monkeypatch.setattr(registry, "ANSWER_S", 0)
+    monkeypatch.setattr(asyncio, "to_thread", at_once)
+    tools = dict(coding_tools.TOOLS) | {"run_tests": coding_tools.Tool(end_of_tests, "read")}
+    monkeypatch.setattr(coding_agent, "TOOLS", tools)
+    return Surroundings(tmp_path / "surroundings")
+
+
+async def test_it_does_nothing_twice_wherever_it_is_killed(surroundings: Surroundings) -> None:
+    report = await crash_everywhere(surroundings.agent, effects=surroundings)
+    assert report.kills > 40
+    assert {str(effect).split(" ")[0] for effect in surroundings} == {"published", "prices.py"}
+    assert (surroundings.project / "prices.py").read_text() != PRICES
+
+
+async def test_rows_of_kills_change_nothing_either(surroundings: Surroundings) -> None:
+    assert await crash_everywhere(surroundings.agent, effects=surroundings, kills=3, limit=10)
