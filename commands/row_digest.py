@@ -37,6 +37,7 @@ COLUMNS = (
     "correlation_id",
     "causation_id",
     "traceparent",
+    "fence",
     "hash",
 )
 _BETWEEN, _NULL = "\x1f", "\x18"

@@ -53,6 +53,7 @@ def event_json(recorded: Recorded) -> bytes:
         "correlation_id": recorded.correlation_id,
         "causation_id": recorded.causation_id,
         "traceparent": recorded.traceparent,
+        "fence": recorded.fence,
         "hash": recorded.hash,
     }
     # Line breaks inside JSON stand between its tokens only, so a space does as well.

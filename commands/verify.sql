@@ -35,7 +35,8 @@ WITH spans AS (
             coalesce(e.agent, E'\x18'), coalesce(e.worker, E'\x18'), coalesce(e.time, E'\x18'),
             (extract(epoch FROM e.recorded_at) * 1000000)::bigint,
             coalesce(e.tokens::text, E'\x18'), coalesce(e.correlation_id, E'\x18'),
-            coalesce(e.causation_id, E'\x18'), coalesce(e.traceparent, E'\x18'), e.hash
+            coalesce(e.causation_id, E'\x18'), coalesce(e.traceparent, E'\x18'),
+            coalesce(e.fence::text, E'\x18'), e.hash
         ), 'UTF8') || e.raw_data) AS digest
     FROM agentjournal.events AS e
     LEFT JOIN spans AS s ON s.partition = e.partition
@@ -61,7 +62,7 @@ LEFT JOIN agentjournal.events AS l ON l.stream = a.stream AND l.version = b.last
 SELECT stream, version, partition, position, input_position, batch_index, batch_size, type,
     schema_version, event_id, append_id, source, agent, worker, time,
     (extract(epoch FROM recorded_at) * 1000000)::bigint AS recorded_at_us, tokens, correlation_id,
-    causation_id, traceparent, hash, raw_data
+    causation_id, traceparent, fence, hash, raw_data
 FROM unnest(%(streams)s::text[], %(versions)s::bigint[]) AS u (stream, version)
 JOIN agentjournal.events USING (stream, version);
 

@@ -8,7 +8,7 @@ FROM agentjournal_internal.streams_1 WHERE stream = ANY (%(streams)s);
 INSERT INTO agentjournal_internal.events_1 (
     stream, version, partition, position, input_position, batch_index, batch_size, type,
     schema_version, event_id, append_id, source, agent, worker, time, recorded_at, tokens,
-    correlation_id, causation_id, traceparent, hash, data
+    correlation_id, causation_id, traceparent, fence, hash, data
 )
 SELECT * FROM unnest(
     %(stream)b::text[], %(version)b::bigint[], %(partition)b::int[], %(position)b::bigint[],
@@ -16,7 +16,7 @@ SELECT * FROM unnest(
     %(schema_version)b::int[], %(event_id)b::text[], %(append_id)b::text[], %(source)b::text[],
     %(agent)b::text[], %(worker)b::text[], %(time)b::text[], %(recorded_at)s::timestamptz[],
     %(tokens)b::bigint[], %(correlation_id)b::text[], %(causation_id)b::text[],
-    %(traceparent)b::text[], %(hash)b::bytea[], %(data)b::bytea[]
+    %(traceparent)b::text[], %(fence)b::bigint[], %(hash)b::bytea[], %(data)b::bytea[]
 );
 
 -- name: streams

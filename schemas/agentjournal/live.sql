@@ -9,7 +9,7 @@ SELECT stream, version FROM agentjournal.streams WHERE stream = ANY (%(streams)s
 SELECT asked.stream, s.version AS last_version, e.version, e.type, e.raw_data, e.event_id, e.source,
        e.schema_version, e.append_id, e.batch_index, e.batch_size, e.input_position,
        e.recorded_at, e.hash, e.time, e.tokens, e.agent, e.worker, e.correlation_id,
-       e.causation_id, e.traceparent, e.partition, e.position
+       e.causation_id, e.traceparent, e.fence, e.partition, e.position
 FROM unnest(%(streams)s::text[], %(versions)s::bigint[]) AS asked (stream, version)
 JOIN agentjournal.streams AS s ON s.stream = asked.stream AND s.version > asked.version
 CROSS JOIN LATERAL (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from selectors import EVENT_READ, DefaultSelector
 from typing import Any, LiteralString
 
 from psycopg import AsyncConnection, Error
@@ -17,8 +18,8 @@ from agentjournal.envelope import Recorded
 from agentjournal.errors import IntegrityError, NotCaughtUp, StreamParked, Unavailable
 from agentjournal.ids import Partition, Position, StreamId, Version
 from agentjournal.offloading import whole, whole_page
-from agentjournal.ports import EVENTS, SessionInfo
-from agentjournal.postgres_pages import read_page
+from agentjournal.ports import SessionInfo
+from agentjournal.postgres_pages import read_rows, read_stretch
 from agentjournal.receipts import Receipt
 from agentjournal.settings import Settings
 from agentjournal.sql_statements import read_statements
@@ -51,11 +52,11 @@ class PostgresViews:
 
         Raises StreamParked when the events projection stopped at this stream.
         """
-        await self._refuse_parked(stream, EVENTS)
         left = most
         while left is None or left > 0:
             page = _PAGE if left is None else min(left, _PAGE)
-            rows = await self._rows("load", stream=stream, after=after, most=page)
+            async with self._connection(_PATIENCE_S) as connection:
+                rows = await read_rows(connection, stream, after, page)
             for row in rows:
                 yield await whole(recorded_of(stream, row), self._artifacts)
             if len(rows) < page:
@@ -74,14 +75,14 @@ class PostgresViews:
         while True:
             size = _PAGE if most is None else min(most, _PAGE)
             async with self._connection(_PATIENCE_S) as connection:
-                page = await read_page(connection, stream, after, size)
-            if page is None:
+                pages = await read_stretch(connection, stream, after, size)
+            for page in pages:
+                yield await whole_page(page, self._artifacts)
+            count = sum(len(page.events) for page in pages)
+            most = None if most is None else most - count
+            if count < size or most == 0:
                 return
-            yield await whole_page(page, self._artifacts)
-            most = None if most is None else most - len(page.events)
-            if len(page.events) < size or most == 0:
-                return
-            after = page.events[-1].version
+            after = pages[-1].events[-1].version
 
     async def head(self, stream: StreamId) -> tuple[Version, str] | None:
         """Return (version, hash) of the stream's last event, None when it has none."""
@@ -193,11 +194,20 @@ class PostgresViews:
                     min_size=1,
                     max_size=4,
                     open=False,
-                    check=AsyncConnectionPool.check_connection,
+                    check=_check,
                 )
                 await pool.open()
                 self._pool = pool
             return self._pool
+
+
+async def _check(connection: AsyncConnection[Any]) -> None:
+    """Raise an error when the server is gone; it is not asked while nothing came from it."""
+    with DefaultSelector() as selector:
+        selector.register(connection, EVENT_READ)
+        came = selector.select(timeout=0)
+    if came:  # its farewell, or the end
+        await AsyncConnectionPool.check_connection(connection)
 
 
 def recorded_of(stream: StreamId, row: dict[str, Any]) -> Recorded:
@@ -231,6 +241,7 @@ def recorded_of(stream: StreamId, row: dict[str, Any]) -> Recorded:
         correlation_id=row["correlation_id"],
         causation_id=row["causation_id"],
         traceparent=row["traceparent"],
+        fence=row["fence"],
         partition=Partition(row["partition"]),
         position=Position(row["position"]),
     )

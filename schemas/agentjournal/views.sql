@@ -5,7 +5,7 @@
 SELECT s.version AS last_version, s.head_hash, e.version, e.type, e.raw_data, e.event_id, e.source,
        e.schema_version, e.append_id, e.batch_index, e.batch_size, e.input_position,
        e.recorded_at, e.hash, e.time, e.tokens, e.agent, e.worker, e.correlation_id,
-       e.causation_id, e.traceparent, e.partition, e.position
+       e.causation_id, e.traceparent, e.fence, e.partition, e.position
 FROM agentjournal.streams AS s
 JOIN agentjournal.events AS e USING (stream)
 WHERE stream = %(stream)s AND e.version > %(after)s
