@@ -171,6 +171,7 @@ if TYPE_CHECKING:
     from agentjournal.tools import Tool, tool
     from agentjournal.usage import Usage
     from agentjournal.windows.window import Window
+    from agentjournal.working import Working
 
 __all__ = [
     "BUILT_IN",
@@ -337,6 +338,7 @@ __all__ = [
     "VideoPart",
     "Window",
     "WindowTooSmall",
+    "Working",
     "arguments_digest",
     "connect",
     "events",
@@ -428,6 +430,7 @@ _MODULES = {
     "StreamedMessage": "streaming",
     "Summary": "summary",
     "Window": "windows.window",
+    "Working": "working",
 }
 
 

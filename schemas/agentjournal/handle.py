@@ -20,7 +20,7 @@ from agentjournal.live import Live
 from agentjournal.outgoing import Redact, checked_id, outgoing
 from agentjournal.partitions import partition_of
 from agentjournal.pending import Pending
-from agentjournal.ports import EVENTS, Appends, Ends, Notes, Results, Subscribe, Views
+from agentjournal.ports import EVENTS, Appends, Ends, Notes, Results, Subscribe, Views, Work
 from agentjournal.receipts import Receipt
 from agentjournal.requests import MAX_REQUEST_BYTES, NewEvent, Request
 from agentjournal.working_memory import NoteStore, now
@@ -49,6 +49,7 @@ class Servers:
     subscribe: Subscribe
     live: Live
     counters: Counters
+    work: Work
     now: Callable[[], datetime] = now  # the clock that a reader goes by
     time: Time = Time()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Generator
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import quote
 
 from pydantic import ValidationError
@@ -19,11 +19,14 @@ from agentjournal.leasing import checked_length, process_name
 from agentjournal.locks import PREFIX, Locking
 from agentjournal.offloading import whole_events
 from agentjournal.outgoing import Redact, checked_id
-from agentjournal.ports import SessionInfo
+from agentjournal.ports import Runnable, SessionInfo
 from agentjournal.receipts import Receipt
 from agentjournal.session import Session
 from agentjournal.settings import Settings, find_settings
 from agentjournal.task import Task
+
+if TYPE_CHECKING:
+    from agentjournal.working import Working
 
 _PAGE = 200
 DEFAULT_AGENT = "agent"
@@ -145,6 +148,42 @@ class Log:
         subscribe = self._servers.subscribe
         events = subscribe(group=group, types=types, tenants=tenants, start=start)
         return whole_events(events, self._servers.artifacts)
+
+    def work(
+        self,
+        *,
+        agent: str,
+        concurrency: int = 1,
+        lease_s: float = 60.0,
+        poll_s: float = 1.0,
+        worker: str | None = None,
+    ) -> Working:
+        """Yield runs of an agent's sessions that need a worker, for ever.
+
+        A session needs one when a turn of it is open and its lease has passed, when a user's
+        message waits, an answer came or a time is due: see the view `runnable`. Leave each run,
+        with `async with run`; the next one comes while fewer than `concurrency` are on. Every
+        `poll_s` seconds it is looked for more. A session that was left by an error, or that still
+        needs a worker for the same thing, is tried again after a second, then two, up to five
+        minutes. `Working.run(function)` does all of this with a function.
+
+        Iterating raises Unavailable when the servers cannot be reached at first; ValueError for
+        numbers that make no sense.
+        """
+        from agentjournal.working import Pace, Source, Working  # noqa: PLC0415 - it makes runs
+
+        who, agent = checked_id("worker", worker or process_name()), checked_id("agent", agent)
+        servers, tenant = self._servers, self.settings.tenant
+
+        async def find(without: list[str], most: int) -> list[Runnable]:
+            now = servers.now()
+            return await servers.work.runnable(tenant, agent, now, without=without, most=most)
+
+        def session(session_id: str) -> Session:
+            return self.session(session_id, agent=agent, worker=who)
+
+        source = Source(find, session, who, checked_length(lease_s))
+        return Working(source, Pace(concurrency, poll_s))
 
     def counter(self, name: str, *, window_s: float = 60.0) -> Counter:
         """Return a counter of what happens in `window_s` seconds; it may be lost at any time.

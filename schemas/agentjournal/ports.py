@@ -41,6 +41,16 @@ class SessionInfo:
     open_calls: int
 
 
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """A session that needs a worker: what for, and the version of the event that it comes from."""
+
+    session_id: str
+    reason: str
+    version: int
+    head_version: int  # of the session's last event
+
+
 class Outbox(Protocol):
     """Sends pending appends to the log, in the order they were put in within a partition."""
 
@@ -167,6 +177,19 @@ class Results(Protocol):
         """Return session and version of the latest result, None when there is none.
 
         Only of a session that still has its environment, if one is given.
+        """
+        ...
+
+
+class Work(Protocol):
+    """Sessions that need a worker."""
+
+    async def runnable(
+        self, tenant: str, agent: str, as_of: datetime, *, without: Collection[str], most: int
+    ) -> list[Runnable]:
+        """Return at most `most` sessions of an agent that need a worker, and that nobody has.
+
+        The longest waiting first, those in `without` left out. Raises Unavailable.
         """
         ...
 

@@ -17,6 +17,7 @@ from agentjournal.postgres_live import PostgresLive
 from agentjournal.postgres_notes import PostgresNotes
 from agentjournal.postgres_results import PostgresResults
 from agentjournal.postgres_views import PostgresViews
+from agentjournal.postgres_work import PostgresWork
 from agentjournal.redis_counters import RedisCounters
 from agentjournal.redis_inbox import RedisInbox
 from agentjournal.redis_notes import RedisNotes
@@ -41,6 +42,7 @@ def servers_of(settings: Settings, redact: Redact | None = None) -> Servers:
         subscribe=partial(subscribe, settings),
         live=Live(PostgresLive(views), drafts, artifacts),
         counters=RedisCounters(settings),
+        work=PostgresWork(views),
     )
 
 

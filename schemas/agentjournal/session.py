@@ -89,8 +89,7 @@ class Session(SessionStates, SessionPlans, SessionHandoffs):
         make: Callable[[Session, SessionState, Keeper], Run] | None = None,
     ) -> Run:
         """Return the run that `resume` is for, made by `make` if that is given."""
-        if make is None:
-            from agentjournal.run import Run as make  # noqa: PLC0415 - it holds a session
+        from agentjournal.run import Run  # noqa: PLC0415 - it holds a session
 
         receipt = await take_when_free(self, worker, lease_s, wait_s, timeout_s)
         lease = LeaseAcquired(holder=worker, fence=receipt.first_version, lease_s=lease_s)
@@ -101,7 +100,7 @@ class Session(SessionStates, SessionPlans, SessionHandoffs):
         keeper.start()
         try:
             state = await held.state_before(receipt, timeout_s)
-            run = make(held, state.copied(), keeper)
+            run = (make or Run)(held, state.copied(), keeper)
             await run.deliver()
         except BaseException:
             await keeper.release()
