@@ -53,7 +53,7 @@ class _Watched:
     ) -> AsyncIterator[Page]:
         async for page in self._stored.read_pages(stream, after=after, most=most):
             for self.last in page.events:
-                yield page._replace(events=[self.last])
+                yield page.of([self.last])
             if not page.events:
                 yield page
 

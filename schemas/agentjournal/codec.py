@@ -19,6 +19,7 @@ A one-key object that is none of these, though its key starts with "$", is a pla
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
@@ -34,7 +35,19 @@ from agentjournal.codec_read import escape_integers, revive
 from agentjournal.codec_write import Unwritable, escape
 from agentjournal.errors import AppendRejected, as_json_path
 
-__all__ = ["MAX_DEPTH", "FormError", "check_json", "decode", "encode", "parse_strict", "revive"]
+__all__ = [
+    "MAX_DEPTH",
+    "FormError",
+    "check_json",
+    "decode",
+    "encode",
+    "may_hold_forms",
+    "parse_strict",
+    "revive",
+]
+
+# In a string a backslash would stand before the quote.
+_FIRST_KEY_OF_FORM = re.compile(rb'\{[ \t\n\r]*+"(?:\$|\\u0024)')
 
 
 def encode(value: object) -> bytes:
@@ -66,3 +79,8 @@ def decode(raw: bytes) -> Any:
         return revive(value) if b"$" in raw or b"\\u0024" in raw else value
     except RecursionError:
         raise ValueError(f"nested too deep: at most {MAX_DEPTH} containers are written") from None
+
+
+def may_hold_forms(raw: bytes) -> bool:
+    """Return whether `raw` may hold an escape form; else it means what any JSON parser reads."""
+    return _FIRST_KEY_OF_FORM.search(raw) is not None

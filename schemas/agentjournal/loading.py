@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
+from agentjournal.collecting import not_collecting
 from agentjournal.envelope import Recorded
 from agentjournal.errors import IntegrityError, SessionNotFound, VersionNotFound
+from agentjournal.events import Event
 from agentjournal.forks import MOST_FORKS, ForkTooDeepError, fork_of, inherit, parent_stream
 from agentjournal.ids import StreamId
 from agentjournal.state import SessionState
@@ -109,20 +111,20 @@ async def _read_on(
     # The first event is read for version 0 too: a fork has something there.
     asked = None if most is None else max(1, most)
     async for page in stored.read_pages(state.stream, after=state.version - again, most=asked):
-        events = page.events
         if head is None:
             head = page
             if most is not None and most > head.last_version:
                 raise VersionNotFound(state.stream, most, head.last_version)
+            events = page.events
             if again:
                 if not events or (events[0].version, events[0].hash) != (state.version, state.hash):
                     raise _OtherPastError
-                events = events[1:]
+                page = page.rest()  # noqa: PLW2901 - the event is in the state
             if not state.version and events:
                 await _inherit(state, stored, events[0], forks)
             if most == 0:
                 break
-        if not _take(state, events, head, at if isinstance(at, datetime) else None):
+        if not _take(state, page, head, at if isinstance(at, datetime) else None):
             break
     else:
         _check_whole(state, head, most)
@@ -141,19 +143,23 @@ async def _inherit(
         inherit(state, first, found)
 
 
-def _take(
-    state: SessionState, events: Iterable[StoredEvent], head: Page, until: datetime | None
-) -> bool:
-    """Let `state` take the events in their order; return whether `until` is not reached yet."""
-    for event in events:
-        if event.version != state.version + 1:
-            raise IntegrityError(f"{state.stream}: version {state.version + 1} is missing")
-        if event.version == head.last_version and event.hash != head.last_hash:
-            raise IntegrityError(f"{state.stream}: version {event.version} is not the head's event")
-        if until is not None and event.at > until:
-            return False
-        state.apply(event)
-    return True
+def _take(state: SessionState, page: Page, head: Page, until: datetime | None) -> bool:
+    """Let `state` take a page's events in order; return whether `until` is not reached yet."""
+    models, taken = page.models(), list[Event]()
+    with not_collecting():
+        for event in page.events:
+            if event.version != state.version + 1:
+                raise IntegrityError(f"{state.stream}: version {state.version + 1} is missing")
+            if event.version == head.last_version and event.hash != head.last_hash:
+                raise IntegrityError(
+                    f"{state.stream}: version {event.version} is not the head's event"
+                )
+            if until is not None and event.at > until:
+                break
+            taken.append(model := next(models))
+            state.take(event, model)
+        state.summary.count_all(page.events[: len(taken)], taken)
+    return len(taken) == len(page.events)
 
 
 def _check_whole(state: SessionState, head: Page | None, most: int | None) -> None:

@@ -107,9 +107,9 @@ async def whole(event: E, artifacts: Artifacts | None) -> E:
 
 async def whole_page(page: Page, artifacts: Artifacts | None) -> Page:
     """Return a page whose events are whole. Raises what `whole` raises."""
-    if not any(_MARK in event.raw_data for event in page.events):
+    if _MARK not in b"".join([event.raw_data for event in page.events]):
         return page  # as nearly all are
-    return page._replace(events=[await whole(event, artifacts) for event in page.events])
+    return page.of([await whole(event, artifacts) for event in page.events])
 
 
 async def whole_events(

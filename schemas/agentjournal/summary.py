@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from operator import attrgetter
 
 import orjson
 
@@ -12,6 +15,7 @@ from agentjournal.ids import StreamId
 from agentjournal.stored import Foldable
 
 _WITHOUT_MODEL = frozenset({UnknownEvent, CustomEvent})
+_KIND = attrgetter("type", "schema_version")
 _LOG = logging.getLogger("agentjournal")
 
 
@@ -35,14 +39,27 @@ class Summary:
 
     def count(self, recorded: Foldable, event: Event) -> None:
         """Take an event, and what it was read as."""
-        kind = recorded.type
-        self.version = recorded.version
-        self.last_version = max(self.last_version, self.version)
-        self.events[kind] = self.events.get(kind, 0) + 1
-        if type(event) in _WITHOUT_MODEL:
-            self.skipped[kind] = self.skipped.get(kind, 0) + 1
-        elif recorded.schema_version < event.schema_version:
-            self.upcast += 1
+        self._reached(recorded.version)
+        self._count(recorded.type, recorded.schema_version, type(event), 1)
+
+    def count_all(self, recorded: Sequence[Foldable], events: Sequence[Event]) -> None:
+        """Take events in their order, and what each was read as."""
+        if recorded:
+            self._reached(recorded[-1].version)
+        kinds = Counter(zip(map(_KIND, recorded), map(type, events), strict=True))
+        for ((kind, schema_version), model), count in kinds.items():
+            self._count(kind, schema_version, model, count)
+
+    def _reached(self, version: int) -> None:
+        self.version = version
+        self.last_version = max(self.last_version, version)
+
+    def _count(self, kind: str, schema_version: int, model: type[Event], count: int) -> None:
+        self.events[kind] = self.events.get(kind, 0) + count
+        if model in _WITHOUT_MODEL:
+            self.skipped[kind] = self.skipped.get(kind, 0) + count
+        elif schema_version < model.schema_version:
+            self.upcast += count
 
 
 def log_loaded(stream: StreamId, summary: Summary) -> None:

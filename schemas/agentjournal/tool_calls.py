@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from agentjournal.codec import decode
@@ -111,12 +111,21 @@ def _settle(
     outcome: CallOutcome = "completed" if isinstance(event, ToolCompleted) else "failed"
     if isinstance(event, ToolSettled):
         outcome = event.outcome
-    state.calls[held.call_id] = replace(
-        held,
-        outcome=outcome,
-        attempt=attempt,
-        output=event.output,
-        result=event.result if isinstance(event, ToolCompleted) else None,
-        error=None if isinstance(event, ToolCompleted) else event.error,
-        ended_version=version,
+    state.calls[held.call_id] = ToolCall(  # as `replace` would: there are many of them
+        held.call_id,
+        held.tool,
+        held.arguments_text,
+        held.version,
+        outcome,
+        attempt,
+        held.effect,
+        held.idempotency_key,
+        event.output,
+        event.result if isinstance(event, ToolCompleted) else None,
+        None if isinstance(event, ToolCompleted) else event.error,
+        held.started_version,
+        version,
+        held.group,
+        held.lease_s,
+        held.started_at,
     )

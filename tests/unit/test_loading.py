@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import islice, takewhile
 from typing import Any
 
 import orjson
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from agentjournal import (
     CustomEvent,
+    EventUnreadable,
     IntegrityError,
     NoteSet,
     SessionEnded,
@@ -22,12 +25,14 @@ from agentjournal import (
     Summary,
     VersionNotFound,
 )
+from agentjournal.collecting import not_collecting
 from agentjournal.envelope import Recorded
 from agentjournal.ids import StreamId
 from agentjournal.loading import KeptState, check_place, stored_state
+from agentjournal.stored import Page, event_of, read_plain
 from agentjournal.summary import log_loaded
 from tests.support import BEGAN_MS, Stream, event, message, request, said, typed
-from tests.unit.stored_rows import Rows
+from tests.unit.stored_rows import Rows, stored_event
 
 BEGAN = datetime.fromtimestamp(BEGAN_MS / 1_000, UTC)
 
@@ -224,3 +229,49 @@ def test_nothing_is_logged_where_nobody_asked_for_it(caplog: pytest.LogCaptureFi
     with caplog.at_level(logging.WARNING, logger="agentjournal"):
         log_loaded(Stream().stream, Summary())
     assert caplog.messages == []
+
+
+async def test_an_event_behind_the_moment_need_not_be_readable() -> None:
+    events = conversation(4).recorded
+    rows = Rows([*events[:3], events[3]._replace(raw_data=b"{}")])
+    at = BEGAN + timedelta(seconds=2)
+    assert await stored_state(rows, events[0].stream, at) == folded(events[:3], events[0].stream)
+    with pytest.raises(EventUnreadable) as unreadable:
+        await stored_state(rows, events[0].stream)
+    assert unreadable.value.version == 4
+
+
+@given(st.lists(st.sampled_from(["said", "note", "custom", "unreadable"]), max_size=9))
+def test_the_events_of_a_page_are_read_as_each_alone(kinds: list[str]) -> None:
+    stream = Stream()
+    made = {"note": NoteSet(key="k", value=b"1"), "custom": CustomEvent("custom.x", {"a": 1})}
+    stream.accept(request(*[typed(made[k]) if k in made else said(k) for k in ["said", *kinds]]))
+    stored = [
+        stored_event(each, 0)._replace(**({"raw_data": b"{}"} if k == "unreadable" else {}))
+        for k, each in zip(["said", *kinds], stream.recorded, strict=True)
+    ]
+    whole = Page(stored[-1].version, stored[-1].hash, stored)
+    readable = list(takewhile(lambda each: each.raw_data != b"{}", stored))
+    for page in (whole, whole._replace(read=read_plain(stored))):
+        models, read = page.models(), [event_of(each) for each in readable]
+        assert [next(models) for _ in readable] == read
+        assert list(islice(page.rest().models(), len(readable) - 1)) == read[1:]
+        if len(readable) < len(stored):
+            with pytest.raises(EventUnreadable):
+                next(models)
+
+
+def test_nothing_is_collected_inside_and_what_was_on_is_on_again() -> None:
+    assert gc.isenabled()
+    with not_collecting():
+        with not_collecting():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with not_collecting():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

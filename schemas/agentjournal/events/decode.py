@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, SchemaValidator
 
-from agentjournal.codec import decode
+from agentjournal.codec import decode, may_hold_forms
 from agentjournal.errors import AppendRejected, as_json_path
 from agentjournal.events.base import Event
 from agentjournal.events.catalogue import BUILT_IN, EVENT_TYPES, is_custom
@@ -57,13 +57,11 @@ def decode_event(event_type: str, schema_version: int, raw: bytes) -> Event:
     A type or a version that is not known here is an UnknownEvent with all of its fields.
     Raises AppendRejected when the fields are not what the type asks for.
     """
-    fields = decode(raw)
-    plain = _plain_of(event_type, schema_version)
+    [plain] = decode_plain(event_type, schema_version, [raw])
     if plain is not None:
-        try:
-            return plain(fields)
-        except ValidationError:
-            pass  # it may be right all the same, and else the model says where it is not
+        return plain
+    # It may be right all the same, and else the model says where it is not.
+    fields = decode(raw)
     if type(fields) is not dict:
         raise AppendRejected("data", "is not an object")
     model = EVENT_TYPES.get(event_type)
@@ -77,8 +75,50 @@ def decode_event(event_type: str, schema_version: int, raw: bytes) -> Event:
     return event
 
 
+def decode_plain(
+    event_type: str, schema_version: int, raws: Sequence[bytes]
+) -> Sequence[Event | None]:
+    """Return events of one type; None stands for each that only `decode_event` can tell about.
+
+    Many at once take half the time.
+    """
+    plain = _plain_of(event_type, schema_version)
+    return [None] * len(raws) if plain is None else _plainly(plain, raws)
+
+
+def _plainly(plain: SchemaValidator, raws: Sequence[bytes]) -> Sequence[Event | None]:
+    joined = b",".join(raws)
+    if may_hold_forms(joined):
+        forms = {at: _revived(plain, raw) for at, raw in enumerate(raws) if may_hold_forms(raw)}
+        return _all_but(forms, plain, raws)
+    try:
+        found: list[Event] = plain.validate_json(b"[%s]" % joined)
+    except ValidationError as error:
+        listed = error.errors(include_url=False, include_context=False, include_input=False)
+        places = {each["loc"][0] for each in listed if each["loc"]}
+        return _all_but(dict.fromkeys(places or range(len(raws))), plain, raws)
+    return found if len(found) == len(raws) else [None] * len(raws)
+
+
+def _all_but(
+    others: Mapping[Any, Event | None], plain: SchemaValidator, raws: Sequence[bytes]
+) -> Sequence[Event | None]:
+    """Return what is known of some places, and read the rest."""
+    rest = [raw for at, raw in enumerate(raws) if at not in others]
+    found = iter(_plainly(plain, rest) if rest else ())
+    return [others[at] if at in others else next(found) for at in range(len(raws))]
+
+
+def _revived(plain: SchemaValidator, raw: bytes) -> Event | None:
+    try:
+        [event] = plain.validate_python([decode(raw)])
+    except ValueError:  # no JSON, or not plain
+        return None
+    return event  # type: ignore[no-any-return]  # the validator's kind
+
+
 @lru_cache(maxsize=1_024)
-def _plain_of(event_type: str, schema_version: int) -> Callable[[Any], Event] | None:
+def _plain_of(event_type: str, schema_version: int) -> SchemaValidator | None:
     model = BUILT_IN.get(event_type)
     if model is None or schema_version != model.schema_version:
         return None

@@ -21,13 +21,8 @@ _MOST_EXACT = 2**53  # a float up to here is compared with a bound as it is
 
 Schema = Mapping[str, Any]
 
-
-class _Nothing:
-    """No value of JSON is one: what asks for it is refused."""
-
-
 _ANYTHING = core_schema.any_schema()
-_NOTHING = core_schema.is_instance_schema(_Nothing)
+_NOTHING = core_schema.int_schema(ge=1, le=0, strict=True)  # no value is one
 # As `is_id` has it: halves of surrogate pairs never get here.
 _ID = core_schema.str_schema(
     min_length=1, max_length=255, pattern="^[^\x00-\x1f\x7f-\x9f]*$", strict=True
@@ -35,14 +30,16 @@ _ID = core_schema.str_schema(
 
 
 @cache
-def plain_validator(model: type[Event]) -> Callable[[Any], Event]:
-    """Return what makes the model of decoded fields; it raises ValidationError for some it could.
+def plain_validator(model: type[Event]) -> SchemaValidator:
+    """Return what makes events of a list of objects, as JSON or decoded, as they are in the log.
 
-    Only for models of this package: those of users have rules of their own.
+    It raises ValidationError for some that the model would take. JSON with escape forms of the
+    codec must be decoded first: see `may_hold_forms`. Only for models of this package: those of
+    users have rules of their own.
     """
     whole: Any = model.__pydantic_core_schema__
-    schema: Any = _plain(whole)
-    return SchemaValidator(schema).validate_python
+    plain: Any = _plain(whole)
+    return SchemaValidator(core_schema.list_schema(plain))
 
 
 def _plain(schema: Schema) -> Schema:
