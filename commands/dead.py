@@ -1,18 +1,18 @@
-"""`dead`: requests that were refused for good, as they came."""
+"""`dead`: requests that were refused for good, as they came, and sending them again."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from agentjournal.envelope import iso_time
-from agentjournal.settings import find_settings
-from commands.kafka_topic import KafkaTopic, TopicRecord, last_spans
-from commands.printing import Column, print_json_array, print_rows
+from agentjournal.settings import Settings, find_settings
+from commands.dead_letters import DeadLetter, distinct
+from commands.kafka_topic import KafkaTopic, last_spans
+from commands.printing import Column, print_json_array, print_rows, say
+from commands.redriving import Redriven, chosen, redriven
 from commands.times import date_and_clock
 from commands.waiting import wait_for
 
@@ -28,42 +28,82 @@ _COLUMNS = (
     Column("position", "right", short=True),
     Column("bytes", "right", short=True, optional=True),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
-    """A refused request: where it was asked for, why it was refused, and its bytes."""
-
-    refused_at: str
-    stream: str  # the key as it came
-    reason: str
-    path: str
-    text: str
-    partition: int  # with `position` its place in the topic `appends`
-    position: int
-    request: bytes
+_REDRIVEN = (
+    Column("stream"),
+    Column("refused for", short=True),
+    Column("partition", "right", short=True),
+    Column("position", "right", short=True),
+    Column("outcome", short=True),
+    Column("versions", short=True),
+    Column("why"),
+)
 
 
 @commands.command()
 def dead(
+    named: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[STREAM|PARTITION:POSITION]…", help="Those to send again."),
+    ] = None,
     *,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many at most.")] = 50,
     conflicts: Annotated[
         bool, typer.Option("--conflicts", help="Those too that only lost a race.")
     ] = False,
+    redrive: Annotated[
+        bool, typer.Option("--redrive", help="Append them again, all or those that are named.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before that.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON array; the request is in base64.")
     ] = False,
 ) -> None:
-    """List refused requests, the latest first.
+    """List refused requests, the latest first; or append them again, as the bytes they were.
 
     `at` names the place in the request, `partition` and `position` its place in the topic appends.
+    With --redrive, those that lost a race or whose stream is deleted must be named by their place.
     """
+    if redrive:
+        _redrive(named or [], yes=yes, as_json=as_json)
+        return
+    if named or yes:
+        raise typer.BadParameter("names and --yes go with --redrive")
     letters = wait_for(_latest(limit, conflicts=conflicts))
     if as_json:
         print_json_array(map(_json, letters))
     else:
         print_rows(_COLUMNS, _rows(letters))
+
+
+def _redrive(named: Sequence[str], *, yes: bool, as_json: bool) -> None:
+    settings = find_settings()
+    due, left_out = chosen(wait_for(_all(settings)), named)
+    if left_out:
+        say(f"{len(left_out)} that lost a race or whose stream is deleted are left out: name them")
+    for each in due:
+        why = " ".join(filter(None, (each.reason, each.path, each.text)))
+        say(f"{each.partition}:{each.position} {each.stream}: {why}")
+    if due and not yes:
+        typer.confirm(f"append {len(due)} again?", abort=True, err=True)
+    done = wait_for(redriven(settings, due)) if due else []
+    if as_json:
+        print_json_array(each._asdict() for each in done)
+    else:
+        print_rows(_REDRIVEN, map(_redriven_row, done))
+    say(f"{sum(each.outcome == 'accepted' for each in done)} of {len(due)} were accepted")
+    if any(each.outcome == "refused" for each in done):
+        raise typer.Exit(1)
+
+
+def _redriven_row(done: Redriven) -> list[str]:
+    versions = "" if done.first_version is None else f"{done.first_version} to {done.last_version}"
+    place = [str(done.partition), str(done.position)]
+    return [done.stream or "-", done.reason, *place, done.outcome, versions or "-", done.why or "-"]
+
+
+async def _all(settings: Settings) -> list[DeadLetter]:
+    async with KafkaTopic(settings, settings.dead) as topic:
+        return distinct([record async for record in topic.read(await topic.bounds())])
 
 
 async def _latest(limit: int, *, conflicts: bool) -> list[DeadLetter]:
@@ -78,31 +118,6 @@ async def _latest(limit: int, *, conflicts: bool) -> list[DeadLetter]:
             if len(letters) >= limit or back >= held:
                 return letters[-limit:][::-1]
             back *= 4
-
-
-def distinct(records: Iterable[TopicRecord]) -> list[DeadLetter]:
-    """Return each request once: a sequencer that takes over may write a letter again."""
-    letters: dict[tuple[int, int], DeadLetter] = {}
-    for record in records:
-        letter = _letter(record)
-        letters.setdefault((letter.partition, letter.position), letter)
-    return list(letters.values())
-
-
-def _letter(record: TopicRecord) -> DeadLetter:
-    words = {name: value.decode("utf-8", "replace") for name, value in record.headers.items()}
-    partition, position = words.get("partition", ""), words.get("position", "")
-    return DeadLetter(
-        refused_at=iso_time(record.timestamp_ms),
-        stream=record.key.decode("utf-8", "backslashreplace"),
-        reason=words.get("reason", ""),
-        path=words.get("path", ""),
-        text=words.get("text", ""),
-        partition=int(partition) if partition.isdecimal() else -1,
-        # A letter that is not ours is told from others by its own place.
-        position=int(position) if position.isdecimal() else record.position,
-        request=record.value,
-    )
 
 
 def _rows(letters: Iterable[DeadLetter]) -> Iterator[list[str]]:
