@@ -8,8 +8,8 @@ from contextlib import aclosing
 from types import TracebackType
 from typing import Self
 
-from agentjournal import Delta, Recorded, Session
-from tests.servers import eventually
+from agentjournal import Delta, Log, Recorded, Session
+from tests.servers import eventually, inside
 
 
 class Page:
@@ -75,3 +75,19 @@ class Page:
         self.events.append(recorded)
         if recorded.type == "message.added":
             self.shown.pop(recorded.data["message_id"], None)
+
+
+async def messages(session: Session) -> list[tuple[str, str]]:
+    return [(m.text, m.status) for m in (await session.load()).messages]
+
+
+async def drafts_of(log: Log, session: Session) -> dict[str, str]:
+    """Return what is kept of messages that are being written, by their ids."""
+    kept = await inside(log).live.drafts.kept([session.stream])
+    return {each.draft.message_id: each.text for each in kept.get(session.stream, ())}
+
+
+async def until_kept(log: Log, session: Session, whole: dict[str, str]) -> None:
+    async with asyncio.timeout(10):
+        while await drafts_of(log, session) != whole:  # noqa: ASYNC110 - what is kept says nothing
+            await asyncio.sleep(0)

@@ -116,7 +116,7 @@ def is_abandoned(kept: KeptDraft, idle_s: float, fence: int | None) -> bool:
     """
     writers = kept.draft.fence
     overtaken = writers is not None and fence is not None and writers < fence
-    return overtaken or kept.idle_s > idle_s
+    return overtaken or kept.idle_s >= idle_s
 
 
 def encode_draft(draft: Draft) -> bytes:

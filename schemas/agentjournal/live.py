@@ -91,8 +91,8 @@ class Live:
         tail = self._tails.get(stream)
         if tail is None or tail.failure is not None:  # what stopped the others may be over
             tail = self._tails[stream] = Tail()
+            self._event_reader.wake()
         self._followers[stream] += 1
-        self._event_reader.wake()
         if deltas:
             self._draft_reader.watch(stream)
         try:

@@ -16,7 +16,7 @@ from agentjournal.tails import Tail
 
 _MOST = 2_000  # events in a look
 _POLL_S = 0.05
-_SHARE = 5  # a look is followed by a pause of so many times what it took, at least
+_SHARE = 2  # a look is followed by a pause of so many times what it took, at least
 _OUTAGE_PAUSE_S = 0.5
 _SLOW_S = 1.0  # how often is looked for streams that are parked
 _FORGET_S = 60.0
@@ -58,7 +58,7 @@ class EventReader:
         self._task: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
-        """Look at once: there may be a new tail."""
+        """Look at once: there is a new tail."""
         self._joined.set()
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._read())
@@ -97,15 +97,20 @@ class EventReader:
                 await self._wait(max(pause, _SHARE * (loop.time() - began)))
 
     async def _begin(self) -> None:
-        new = {stream: tail for stream, tail in self._tails.items() if tail.version is None}
-        if new:
-            heads = await self._events.heads(new)
-            parked = await self._events.parked(new)
-            for stream, tail in new.items():
-                if stream in parked:
-                    tail.fail(parked[stream])
-                else:
-                    tail.begin(heads.get(stream, Version(0)))
+        new = {stream: tail for stream, tail in self._tails.items() if tail.is_new}
+        if not new:
+            return
+        try:
+            heads, parked = await self._events.heads(new), await self._events.parked(new)
+        except Unavailable as error:  # who begins is told; who has begun waits
+            for tail in new.values():
+                tail.fail(error)
+            raise
+        for stream, tail in new.items():
+            if stream in parked:
+                tail.fail(parked[stream])
+            else:
+                tail.begin(heads.get(stream, Version(0)))
 
     async def _find_parked(self) -> None:
         tails = dict(self._tails)

@@ -85,18 +85,21 @@ class RedisDrafts:
                 pipeline.hgetall(drafts_key(self._prefix, stream))
             (seconds, micros), *hashes = await pipeline.execute()
             found = [
-                (stream, draft_id.decode(), *raw.split(b" ", 1))
+                (stream, draft_id.decode(errors="replace"), raw)
                 for stream, held in zip(streams, hashes, strict=True)
                 for draft_id, raw in held.items()
             ]
-            for stream, draft_id, *_ in found:
+            for stream, draft_id, _ in found:
                 pipeline.get(text_key(self._prefix, stream, draft_id))
             texts = await pipeline.execute()
         kept: dict[StreamId, list[KeptDraft]] = {}
-        for (stream, draft_id, heard, raw), text in zip(found, texts, strict=True):
-            if text is not None:  # else it was lost, or dropped meanwhile
+        for (stream, draft_id, raw), text in zip(found, texts, strict=True):
+            if text is None:  # it was lost, or dropped meanwhile
+                continue
+            with contextlib.suppress(TypeError, ValueError):  # it is none of ours
+                heard, written = raw.split(b" ", 1)
                 idle_s = seconds + micros / 1e6 - _seconds(heard)
-                each = KeptDraft(decode_draft(draft_id, raw), _text(text), idle_s)
+                each = KeptDraft(decode_draft(draft_id, written), _text(text), idle_s)
                 kept.setdefault(stream, []).append(each)
         return kept
 

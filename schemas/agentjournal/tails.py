@@ -44,6 +44,11 @@ class Tail:
         self._bytes = 0
         self._recorded: deque[str] = deque(maxlen=_MOST_RECORDED)
 
+    @property
+    def is_new(self) -> bool:
+        """Whether nobody has asked yet where the stream is."""
+        return self.version is None and self.failure is None
+
     def begin(self, version: Version) -> None:
         """Start behind `version`: what is older is read where it is stored."""
         self.version = version

@@ -31,6 +31,7 @@ class Stored:
     stopped: dict[StreamId, StreamParked] = field(default_factory=dict[StreamId, StreamParked])
     looks: int = 0
     reads: int = 0
+    asked_appended: int = 0
 
     def record(self, stream: StreamId, *events: NewEvent, append_id: str | None = None) -> None:
         more = {} if append_id is None else {"append_id": append_id}
@@ -47,7 +48,7 @@ class Stored:
         return {s: self._of(s)[-1].version for s in streams if self._of(s)}
 
     async def behind(self, versions: Mapping[StreamId, Version], most: int) -> Sequence[Recorded]:
-        self.looks += 1
+        self.looks += 1  # also those that fail
         await asyncio.sleep(0)
         return [e for s, v in versions.items() for e in self._of(s) if e.version > v][:most]
 
@@ -60,6 +61,7 @@ class Stored:
         return {stream: self.stopped[stream] for stream in streams if stream in self.stopped}
 
     async def appended(self, stream: StreamId, append_ids: Collection[str]) -> Collection[str]:
+        self.asked_appended += 1
         return {e.append_id for e in self._of(stream)} & set(append_ids)
 
 
@@ -123,6 +125,10 @@ class Scene:
 
     def follow(self, after: int = 0, *, deltas: bool = True) -> AsyncGenerator[LiveItem]:
         return self.live.follow(self.stream, after, deltas=deltas)
+
+
+def follow_another(scene: Scene, name: str) -> AsyncGenerator[LiveItem]:
+    return scene.live.follow(stream_id("session", "t", name), 0, deltas=True)
 
 
 async def taken(items: AsyncGenerator[LiveItem], count: int) -> list[Any]:
@@ -206,7 +212,7 @@ async def test_a_draft_whose_message_is_recorded_is_not_shown() -> None:
     async with aclosing(scene.follow(1)) as items:
         waiting = asyncio.create_task(taken(items, 1))
         await eventually(lambda: scene.kept.followed)
-        await asyncio.sleep(0.1)
+        await eventually(lambda: scene.stored.asked_appended)
         scene.kept.tell(scene.stream, "n", 0, "next")
         assert await waiting == [Delta("n", "assistant", "next", 0)]
 
@@ -214,15 +220,14 @@ async def test_a_draft_whose_message_is_recorded_is_not_shown() -> None:
 async def test_an_outage_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agentjournal.live_readers._OUTAGE_PAUSE_S", 0.01)
     scene = Scene()
-    scene.stored.broken = Unavailable("Postgres", "it is away")
+    scene.stored.record(scene.stream, event(NOTE, key="a"))
     async with aclosing(scene.follow()) as items:
-        waiting = asyncio.create_task(taken(items, 1))
-        await asyncio.sleep(0.03)
-        scene.stored.broken = None
-        scene.stored.record(scene.stream, event(NOTE, key="a"))
-        assert await waiting == [1]
+        assert await taken(items, 1) == [1]
         scene.stored.broken = Unavailable("Postgres", "it is away")
-        await asyncio.sleep(0.1)
+        looks = scene.stored.looks
+        await eventually(lambda: scene.stored.looks > looks + 2)
+        with pytest.raises(Unavailable):  # who begins is told
+            await taken(follow_another(scene, "t"), 1)
         scene.stored.broken = None
         scene.stored.record(scene.stream, event(NOTE, key="b"))
         assert await taken(items, 1) == [2]
