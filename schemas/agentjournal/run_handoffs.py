@@ -201,7 +201,7 @@ class RunHandoffs(RunAsking):
 
     def refusal(self, call_id: str, tool: str) -> Violation | None:
         """Return the constraint that a call would violate; one that may begin is counted."""
-        begun = {call_id for call_id, call in self.state.calls.items() if call.attempt}
+        begun = {each.call_id for each in self.state.calls.values() if each.started_version}
         found = refused(self.constraints, begun | self._counted, call_id, tool)
         if found is None:
             self._counted.add(call_id)

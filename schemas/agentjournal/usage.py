@@ -53,7 +53,7 @@ def usage_of(state: SessionState) -> dict[str, Any]:
     used = state.usage
     return {
         "model_calls": used.model_calls,
-        "tool_calls": sum(1 for call in state.calls.values() if call.attempt),
+        "tool_calls": sum(1 for call in state.calls.values() if call.started_version),
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,
         "cost": {currency: f"{amount:f}" for currency, amount in sorted(used.cost.items())},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -26,14 +26,14 @@ DONE = says("It is done.")
 class Till:
     """Pays, once somebody allowed it."""
 
-    def __init__(self, **policy: Any) -> None:
+    def __init__(self, approval: bool | Ask | Callable[[Mapping[str, Any]], Ask] = True) -> None:
         self.paid: list[int] = []
 
         async def pay(amount: int) -> str:
             self.paid.append(amount)
             return f"paid {amount}"
 
-        self.tool: Tool = agentjournal.tool(**{"approval": True, **policy})(pay)
+        self.tool: Tool = agentjournal.tool(approval=approval)(pay)
 
 
 async def left_waiting(log: Log, till: Till) -> str:
@@ -156,8 +156,8 @@ async def test_what_is_asked_by_hand_twice_is_one_approval(clients: Clients) -> 
             asked = await run.request_approval("Deploy?", tool="deploy", arguments={"to": "prod"})
             assert (run.waiting, asked.outcome) == (True, "open")
             assert not run.allows("deploy", {"to": "prod"})
-        question = {"tool": "deploy", "arguments": '{"to":"prod"}'}
-        assert (await session.request_approval("Deploy?", **question)) == asked
+        text = '{"to":"prod"}'
+        assert await session.request_approval("Deploy?", tool="deploy", arguments=text) == asked
         await session.grant(asked.approval_id, by="eva")
         async with session.resume(lease_s=1) as run:
             again = await run.request_approval("Deploy?", tool="deploy", arguments={"to": "prod"})
