@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import datetime
+
 import pytest
 
 from agentjournal import (
     AppendRejected,
-    Attempt,
     Event,
     NeedsVerification,
     NoOutcome,
@@ -15,7 +17,6 @@ from agentjournal import (
     PlanRefused,
     Retry,
     StepCompleted,
-    StepState,
     ToolError,
 )
 from tests.clients import Clients, InMemory
@@ -161,89 +162,6 @@ async def test_an_outcome_is_given_once(clients: Clients) -> None:
             assert isinstance(attempt.outcome, StepCompleted)
 
 
-async def test_effects_are_undone_the_last_first(clients: Clients) -> None:
-    steps = [
-        PlannedStep(step_id="look", title="Look", effect="read"),
-        PlannedStep(step_id="build", title="Build", compensation="remove"),
-        PlannedStep(step_id="deploy", title="Deploy", tool="kubectl"),
-        PlannedStep(step_id="never", title="Never"),
-    ]
-    undone: list[tuple[str, object, str]] = []
-
-    async def undo(step: StepState, attempt: Attempt) -> str:
-        undone.append((step.step_id, step.result, attempt.idempotency_key))
-        return f"no {step.step_id}"
-
-    async with clients.connected() as log:
-        plan = await log.session("s").plan("ship", steps)
-        for step in ("look", "build", "deploy"):
-            await run(plan, step, f"did {step}")
-        with pytest.raises(PlanRefused) as refused:
-            await plan.roll_back({"remove": undo})
-        assert ids(refused.value.steps) == ["deploy"]
-        assert (await plan.refresh()).status == "open"
-        state = await plan.roll_back({"remove": undo, "kubectl": undo}, reason="broken")
-        assert [each[:2] for each in undone] == [("deploy", "did deploy"), ("build", "did build")]
-        assert (state.status, state.reason) == ("abandoned", "broken")
-        assert {s.step_id: (s.status, s.rolled_back_by) for s in state.steps.values()} == {
-            "look": ("completed", None),
-            "build": ("rolled_back", "undo:build"),
-            "deploy": ("rolled_back", "undo:deploy"),
-            "never": ("open", None),
-            "undo:build": ("completed", None),
-            "undo:deploy": ("completed", None),
-        }
-        assert state.known["undo:build"].result == "no build"
-        await plan.roll_back({})
-        assert len(undone) == 2
-        assert len({key for *_, key in undone}) == 2
-
-
-async def test_an_idempotent_compensation_is_run_again_under_its_key(clients: Clients) -> None:
-    step = PlannedStep(step_id="a", title="a")
-    keys: list[str] = []
-
-    async def undo(_: StepState, attempt: Attempt) -> None:
-        keys.append(attempt.idempotency_key)
-        if len(keys) == 1:
-            raise ConnectionError
-
-    async with clients.connected() as log:
-        plan = await log.session("s").plan("g", [step])
-        await run(plan, "a")
-        with pytest.raises(ConnectionError):
-            await plan.roll_back({"a": undo}, effect="idempotent", lease_s=0.2)
-        await clients.time_passes(0.3)
-        await plan.roll_back({"a": undo}, effect="idempotent")
-        assert keys[0] == keys[1]
-        await plan.roll_back({"a": undo}, effect="idempotent")
-        assert len(keys) == 2
-
-
-async def test_what_has_nothing_to_undo_is_said_to_be_rolled_back(clients: Clients) -> None:
-    async with clients.connected() as log:
-        plan = await log.session("s").plan("g", [BUILD])
-        await run(plan, "build")
-        state = await plan.roll_back({"build": None})
-        assert (state.steps["build"].status, state.status) == ("rolled_back", "abandoned")
-        assert "undo:build" not in state.known
-
-
-async def test_nothing_is_rolled_back_while_somebody_works_or_nobody_knows(
-    clients: Clients,
-) -> None:
-    async with clients.connected() as log:
-        plan = await log.session("s").plan("g", [DEPLOY.model_copy(update={"depends_on": []})])
-        with pytest.raises(NoOutcome):
-            await leave(plan, "deploy", None, lease_s=0.2)
-        with pytest.raises(PlanRefused, match="somebody runs: deploy"):
-            await plan.roll_back({"deploy": None})
-        await clients.time_passes(0.3)
-        with pytest.raises(NeedsVerification):
-            await plan.roll_back({"deploy": None})
-        assert (await plan.refresh()).status == "open"
-
-
 async def test_what_who_holds_the_task_began_is_left_to_it(clients: Clients) -> None:
     async with clients.connected() as log:
         other = log.task("t")
@@ -281,3 +199,51 @@ async def test_waiting_ends_when_a_step_may_run_or_none_ever_will(clients: Clien
         failed = session.now()
         assert await plan.next(wait_s=100) == []
         assert (session.now() - failed).total_seconds() < 1, "b waits for what failed for good"
+
+
+class Flaky(Exception):
+    """What fails now and then."""
+
+
+async def test_a_recorded_failure_is_retried_when_it_is_due_under_a_new_key(
+    clients: Clients,
+) -> None:
+    retry = Retry(max_attempts=2, backoff_s=[0.4], on=["Flaky"])
+    async with clients.connected() as log:
+        plan = await log.session("s").plan("g", [PlannedStep(step_id="a", title="t", retry=retry)])
+        with pytest.raises(Flaky):
+            await leave(plan, "a", Flaky("no"))
+        assert await plan.next() == []
+        first = plan.state.known["a"]
+        assert await plan.changes_at() == datetime.fromisoformat(first.retry_at or "")
+        with pytest.raises(PlanRefused, match="waits for its next attempt"):
+            await run(plan, "a")
+        await clients.time_passes(0.45)
+        assert ids(await plan.next()) == ["a"]
+        with pytest.raises(Flaky):
+            await leave(plan, "a", Flaky("no"))
+        assert await plan.next() == []
+        assert await plan.changes_at() is None
+        last = plan.state.known["a"]
+        assert (last.status, last.attempt, last.attempt_group) == ("failed", 2, 2)
+        assert last.idempotency_key != first.idempotency_key
+        assert last.error is not None
+        assert (last.error.type, last.error.message, last.error.code) == ("error", "no", "Flaky")
+
+
+@pytest.mark.parametrize("error", [TimeoutError("late"), asyncio.CancelledError()])
+async def test_what_is_cut_off_is_running_until_its_lease_has_passed(
+    clients: Clients, error: BaseException
+) -> None:
+    async with clients.connected() as log:
+        plan = await log.session("s").plan("g", [BUILD, DEPLOY])
+        await run(plan, "build")
+        with pytest.raises(type(error)):
+            await leave(plan, "deploy", error, lease_s=5)
+        assert await plan.next() == []
+        for refused in (run(plan, "deploy"), plan.skip("deploy", "no")):
+            with pytest.raises(PlanRefused, match="is run by somebody"):
+                await refused
+        await clients.time_passes(5)
+        with pytest.raises(NeedsVerification):
+            await plan.next()
