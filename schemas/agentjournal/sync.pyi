@@ -117,7 +117,7 @@ class Log:
         lease_s: float = ...,
         poll_s: float = ...,
         worker: str | None = ...,
-    ) -> _Working: ...
+    ) -> Working: ...
     def counter(
         self,
         name: str,
@@ -626,7 +626,7 @@ class _Locking:
         /,
     ) -> None: ...
 
-class _Working:
+class Working:
     def stop(self) -> None: ...
     def run(
         self,

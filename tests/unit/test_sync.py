@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import threading
 import time
 from collections.abc import AsyncIterator, Generator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +25,7 @@ from agentjournal.background_loop import background_loop
 from agentjournal.sync_proxies import as_async, as_sync
 from agentjournal.testing import MemoryLog, memory_log
 
+PAGE = Path(__file__).parents[2] / "docs" / "without-asyncio.md"
 LONG_S = 30.0  # longer than any test waits
 
 
@@ -64,6 +68,39 @@ def says(text: str) -> aj.MessageAdded:
 def asks(tool: str, arguments: str) -> aj.MessageAdded:
     call = aj.ToolCallPart(call_id="call-1", name=tool, arguments_text=arguments)
     return aj.MessageAdded(role="assistant", parts=[call])
+
+
+def test_the_agent_of_the_page_works_as_it_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    (printed,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+    log = sync.log_of(memory_log())
+    monkeypatch.setattr(sync, "connect", lambda: log)
+    asked = [
+        {
+            "id": "c-1",
+            "type": "function",
+            "function": {"name": "refund", "arguments": '{"order":7}'},
+        }
+    ]
+    answers: list[dict[str, Any]] = [
+        {"role": "assistant", "content": None, "tool_calls": asked},
+        {"role": "assistant", "content": "Order 7 is refunded."},
+    ]
+    windows: list[Any] = []
+
+    def create(*, messages: list[Any], **_: Any) -> dict[str, Any]:
+        windows.append(messages)
+        choice = {"index": 0, "finish_reason": "stop", "message": answers[len(windows) - 1]}
+        return {"object": "chat.completion", "id": f"r-{len(windows)}", "choices": [choice]}
+
+    def pay(order: int, *, idempotency_key: str) -> str:
+        return f"refunded {order}" if idempotency_key else "twice"
+
+    llm = SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(create=create)))
+    payments = SimpleNamespace(refund=pay)
+    given = {"text": "Refund 7", "MODEL": "m", "TOOLS": [], "llm": llm, "payments": payments}
+    exec(printed, given)
+    assert windows[1][-1] == {"role": "tool", "tool_call_id": "c-1", "content": "refunded 7"}
+    assert log.session("s-42").load().messages[-1].text == "Order 7 is refunded."
 
 
 def test_a_call_around_its_effect_and_one_that_fails(log: sync.Log) -> None:
