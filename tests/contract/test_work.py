@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ async def all_answered(log: Log, *sessions: str) -> None:
 
 @asynccontextmanager
 async def worker(
-    log: Log, function: Callable[[Run], Awaitable[object]], *, stop_s: float = 10, **options: int
+    log: Log, function: Callable[[Run], Awaitable[object]], *, stop_s: float = 10, **options: Any
 ) -> AsyncGenerator[None]:
     """Let a worker run in the block."""
     working = log.work(agent=AGENT, lease_s=5, poll_s=0.02, **options)
@@ -234,7 +235,7 @@ async def test_what_does_not_end_in_time_is_given_back(clients: Clients) -> None
 
 @pytest.mark.parametrize("options", [{"concurrency": 0}, {"poll_s": 0}, {"lease_s": 0}])
 async def test_numbers_that_make_no_sense_are_refused(
-    clients: Clients, options: dict[str, int]
+    clients: Clients, options: dict[str, Any]
 ) -> None:
     async with clients.connected() as log:
         with pytest.raises(ValueError, match=next(iter(options))):
