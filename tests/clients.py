@@ -53,8 +53,8 @@ class OfServers(Clients):
         return connected(replace(self._settings, artifacts=kept), tenant=tenant, redact=redact)
 
     def away(self) -> AbstractAsyncContextManager[Log]:
-        nowhere = {"kafka": "127.0.0.1:1", "redis": "redis://127.0.0.1:1"}
-        return connected(replace(self._settings, **nowhere))
+        nowhere = "127.0.0.1:1"
+        return connected(replace(self._settings, kafka=nowhere, redis=f"redis://{nowhere}"))
 
     async def time_passes(self, seconds: float) -> None:
         assert seconds < 1, "that is too long for a test"

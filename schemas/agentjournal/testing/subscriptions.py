@@ -27,8 +27,8 @@ class MemorySubscriptions:
     ) -> AsyncGenerator[Recorded]:
         """Yield events; each is handled when the next is asked for."""
         group_of = self._world.groups.setdefault(group, Group())
-        for partition, log in self._world.events.items():
-            group_of.places.setdefault(partition, Position(0 if start == "earliest" else len(log)))
+        for each, log in self._world.events.items():
+            group_of.places.setdefault(each, Position(0 if start == "earliest" else len(log)))
         member = Member()
         group_of.members.append(member)
         self._joined.append((group_of, member))
