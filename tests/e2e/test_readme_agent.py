@@ -12,9 +12,9 @@ from typing import Any
 import psycopg
 import pytest
 
+from agentjournal import Log
 from agentjournal.settings import Settings
-
-pytestmark = pytest.mark.stack
+from agentjournal.testing import crash_everywhere
 
 _README = Path(__file__).parents[2] / "README.md"
 _DIES = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
@@ -25,6 +25,15 @@ def agent_of_readme() -> str:
     programs = re.findall(r"^```python\n(.*?)^```", _README.read_text(), re.DOTALL | re.MULTILINE)
     assert len(programs) == 1
     return str(programs[0])
+
+
+def program_of(session_id: str) -> str:
+    """Return that program with a session of its own, and a lease that a test can wait for."""
+    program = agent_of_readme()
+    for printed, ours in (("s-42", session_id), ("lease_s=5", "lease_s=0.5")):
+        assert program.count(printed) == 1
+        program = program.replace(printed, ours)
+    return program
 
 
 def run(program: str, settings: Settings) -> subprocess.CompletedProcess[str]:
@@ -51,8 +60,9 @@ def rows(settings: Settings, query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query.encode()).fetchall()
 
 
+@pytest.mark.stack
 def test_it_works_as_printed_and_a_second_run_adds_nothing(journal: Settings) -> None:
-    program = agent_of_readme().replace("s-42", "s-printed")
+    program = program_of("s-printed")
     first = run(program, journal)
     assert (first.stdout, first.stderr) == ("Order 4711 is refunded.\n", "")
     again = run(program, journal)
@@ -69,19 +79,20 @@ def test_it_works_as_printed_and_a_second_run_adds_nothing(journal: Settings) ->
     ]
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize(
     "line",
     [
-        "    output = await refund(**call.arguments, idempotency_key=key)\n",
-        "            window = await session.window()\n",
-        "    await session.append(started)  # recorded before the effect\n",
+        "    return await payments.refund(order, idempotency_key=call.idempotency_key)\n",
+        "            window = await run.window(max_tokens=8_000)\n",
+        "            await run.record(await ask_model(window.messages))\n",
     ],
 )
 def test_killed_before_a_line_it_goes_on_and_does_everything_once(
     journal: Settings, line: str
 ) -> None:
     session_id = f"s-killed-{abs(hash(line))}"
-    program = agent_of_readme().replace("s-42", session_id)
+    program = program_of(session_id)
     assert line in program
     indent = line[: len(line) - len(line.lstrip())]
     killed = run(program.replace(line, f"{indent}{_DIES}\n{line}"), journal)
@@ -94,3 +105,15 @@ def test_killed_before_a_line_it_goes_on_and_does_everything_once(
         f"FROM agentjournal.tool_calls AS t WHERE session_id = '{session_id}'",
     )
     assert found == [("call-1", "completed", "refunded order 4711", 1)]
+
+
+async def test_killed_at_each_await_it_comes_to_the_same() -> None:
+    module: dict[str, Any] = {"__name__": "readme"}
+    exec(compile(agent_of_readme(), "README.md", "exec"), module)
+
+    async def main(log: Log) -> None:
+        answer = await module["agent"](log, "Please refund order 4711.")
+        assert answer == "Order 4711 is refunded."
+
+    report = await crash_everywhere(main, effects=module["payments"].made)
+    assert report.kills >= report.awaits > 5
