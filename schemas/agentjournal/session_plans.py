@@ -38,7 +38,12 @@ class SessionPlans(SessionCheckpoints):
         AppendRejected when steps have the same id, or wait for what is not there or for each other,
         and what `load` and `append` raise.
         """
-        wanted = self._wanted(goal, steps, plan_id or new_event_id())
+        named = new_event_id() if plan_id is None else plan_id
+        try:
+            wanted = PlanCreated(plan_id=named, goal=goal, steps=list(steps))
+        except ValidationError as error:
+            raise rejection(error) from None
+        written = self._as_written(wanted)
         place, left = PlanPlace(self, self._writer.fence), _TRIES
         while True:
             left -= 1
@@ -46,8 +51,8 @@ class SessionPlans(SessionCheckpoints):
             held = plans.get(wanted.plan_id) or PlanState(wanted.plan_id)
             writer = PlanWriter(place, held)
             try:
-                if events := creation(self.stream, held, wanted):
-                    await writer.append(events, expected_version=version)
+                if creation(self.stream, held, written):
+                    await writer.append([wanted], expected_version=version)
             except VersionConflict:
                 if not left:
                     raise
@@ -93,14 +98,10 @@ class SessionPlans(SessionCheckpoints):
             raise rejection(error) from None
         return await self.append(event, timeout_s=timeout_s)
 
-    def _wanted(self, goal: str, steps: Sequence[PlannedStep], plan_id: str) -> PlanCreated:
-        """Return the event of a plan as it is written: compared with what was written before."""
-        try:
-            event: Event = PlanCreated(plan_id=plan_id, goal=goal, steps=list(steps))
-        except ValidationError as error:
-            raise rejection(error) from None
+    def _as_written(self, wanted: PlanCreated) -> PlanCreated:
+        """Return a plan as the log has it, to be compared with what was written before."""
         redact = self._servers.redact
-        written = event if redact is None else redact(event)
+        written = wanted if redact is None else redact(wanted)
         if not isinstance(written, PlanCreated):
             raise TypeError(f"a plan was redacted to a {type(written).__name__}")
         return written

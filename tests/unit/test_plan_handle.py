@@ -32,13 +32,13 @@ def clients() -> Clients:
 async def test_a_plan_that_is_redacted_is_the_same_plan_all_the_same(clients: Clients) -> None:
     def redact(event: Event) -> Event:
         if isinstance(event, PlanCreated):
-            return event.model_copy(update={"goal": "…"})
+            return event.model_copy(update={"goal": f"<{event.goal[:3]}"})
         return event
 
     async with clients.connected(redact=redact) as log:
         await log.session("s").plan("secret", STEPS, plan_id="p")
         plan = await log.session("s").plan("secret", STEPS, plan_id="p")
-        assert plan.state.goal == "…"
+        assert plan.state.goal == "<sec"
 
 
 async def test_an_error_that_the_policy_does_not_name_is_not_retried(clients: Clients) -> None:
