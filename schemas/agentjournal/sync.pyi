@@ -45,6 +45,7 @@ from agentjournal.receipts import Receipt
 from agentjournal.run import EndReason
 from agentjournal.settings import Settings
 from agentjournal.state import Message, SessionState
+from agentjournal.streaming import Record
 from agentjournal.tails import LiveItem
 from agentjournal.task_state import TaskState
 from agentjournal.tool_calls import ToolCall
@@ -660,6 +661,10 @@ class StreamedMessage:
     def message_id(self) -> str: ...
     @property
     def receipt(self) -> Receipt | None: ...
+    def recorded_by(
+        self,
+        record: Record,
+    ) -> Self: ...
     def write(
         self,
         text: str,

@@ -224,8 +224,10 @@ def _one_as_async(value: Any, loop: BackgroundLoop) -> Any:
 
 
 def _is_called_back(value: Any) -> TypeGuard[Callable[..., Any]]:
-    is_function = inspect.isroutine(value) or isinstance(value, functools.partial)
-    return is_function and not inspect.iscoroutinefunction(value)
+    if not callable(value) or isinstance(value, type | Proxy | _CalledBack):
+        return False
+    called = value if inspect.isroutine(value) else type(value).__call__
+    return not inspect.iscoroutinefunction(value) and not inspect.iscoroutinefunction(called)
 
 
 def _awaited_functions(function: FunctionType) -> list[str]:

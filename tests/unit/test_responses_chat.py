@@ -18,8 +18,11 @@ from agentjournal import (
     RefusalPart,
     TextPart,
     ToolCallPart,
+    ToolCompleted,
 )
 from agentjournal.responses import recorded_response
+from agentjournal.windows.window import WindowOptions, Windows
+from tests.unit.window_strategies import state_of
 
 
 def completion(message: dict[str, Any], finish: str = "stop", **fields: Any) -> dict[str, Any]:
@@ -188,3 +191,34 @@ def test_a_chunk_of_a_stream_and_an_older_completion_are_no_responses(kind: str)
     wrong = {"object": kind, "choices": [{"index": 0, "text": "a", "delta": {}}]}
     with pytest.raises(TypeError, match=f"object or type '{kind}' is no response"):
         _: list[Event] = recorded_response(wrong, duration_ms=1)
+
+
+def test_an_answer_that_asks_for_tools_comes_back_with_its_reasoning_and_no_other_does() -> None:
+    """Servers of reasoning models other than OpenAI's refuse to go on without it."""
+    details = [{"type": "reasoning.encrypted", "data": "gAAA=="}]
+    signed = {"google": {"thought_signature": "sig=="}}
+    thought = {"reasoning": "hm", "reasoning_details": details}
+    asking, _ = recorded(completion({**thought, "tool_calls": [{**CALL, "extra_content": signed}]}))
+    only_details, _ = recorded(
+        completion({"reasoning_details": details, "tool_calls": [{**CALL, "id": "c-2"}]})
+    )
+    answer, _ = recorded(completion({"reasoning_content": "so", "content": "done"}))
+    done = [ToolCompleted(call_id=each, output="", duration_ms=1) for each in ("c-1", "c-2")]
+    state = state_of(asking, done[0], only_details, done[1], answer)
+    messages = Windows().window(state, WindowOptions()).messages
+    assert [message for message in messages if message["role"] == "assistant"] == [
+        {
+            "role": "assistant",
+            "content": None,
+            "reasoning": "hm",
+            "reasoning_details": details,
+            "tool_calls": [{**CALL, "extra_content": signed}],
+        },
+        {
+            "role": "assistant",
+            "content": None,
+            "reasoning_details": details,
+            "tool_calls": [{**CALL, "id": "c-2"}],
+        },
+        {"role": "assistant", "content": "done"},
+    ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentjournal.errors import AppendRejected
-from agentjournal.events import AudioPart, Part, TextPart
+from agentjournal.events import AudioPart, Part, ReasoningPart, TextPart
 from agentjournal.responses.answer import Answer, Naming, given_of
 from agentjournal.responses.chat_message import message_event
 from agentjournal.responses.chat_parts import PROVIDER, unknown_fields
@@ -25,7 +25,7 @@ def openai_chat(response: Raw, taken: frozenset[str]) -> Answer:
     message = given_of(choice["message"])
     response_id, usage = response.get("id"), response.get("usage")
     naming = Naming(response_id, response.get("created"), choice["message"], taken)
-    audio = message.pop("audio", None)
+    audio, details = message.pop("audio", None), message.pop("reasoning_details", None)
     said = message_event({**message, "role": "assistant"}, naming.message_id, naming.call)
     beside = {n: v for n, v in response.items() if n not in {"id", "object", "model", "choices"}}
     more = given_of({n: v for n, v in choice.items() if n not in _OF_A_CHOICE})
@@ -34,7 +34,7 @@ def openai_chat(response: Raw, taken: frozenset[str]) -> Answer:
         provider=PROVIDER,
         response_id=response_id,
         response_model=response.get("model"),
-        parts=[*said.parts, *_spoken(audio)],
+        parts=[*_reasoned(details, said.parts), *_spoken(audio)],
         finish_reason=choice.get("finish_reason"),
         tokens=tokens_of(usage) if isinstance(usage, Mapping) else {},
         beside={**beside, "choice": more},
@@ -72,6 +72,16 @@ def _choice(choices: Any) -> Raw:
     if not isinstance(choice, Mapping) or not isinstance(choice.get("message"), Mapping):
         raise AppendRejected("response.choices[0].message", "is missing")
     return choice
+
+
+def _reasoned(details: Any, parts: list[Part]) -> list[Part]:
+    """Return parts with what a server gave of its reasoning besides the text."""
+    if details is None:
+        return parts
+    thoughts = [part for part in parts if isinstance(part, ReasoningPart)][:1]
+    thought = thoughts[0] if thoughts else ReasoningPart(provider=PROVIDER)
+    with_details = thought.model_copy(update={"reasoning_details": details})
+    return [with_details, *(part for part in parts if part is not thought)]
 
 
 def _spoken(audio: Any) -> list[Part]:

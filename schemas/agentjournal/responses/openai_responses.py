@@ -22,6 +22,7 @@ from agentjournal.events import (
     ToolCallPart,
 )
 from agentjournal.responses.answer import Answer, Naming, given_of
+from agentjournal.responses.chat_parts import unknown_fields
 from agentjournal.responses.naming import as_id
 
 PROVIDER = "openai"
@@ -110,11 +111,12 @@ def _parts(item: Any, naming: Naming) -> Iterator[Part]:
 def _said(raw: Any, beside: dict[str, Any]) -> Part:
     """Return a piece of a message item; those of one item stand together and have its fields."""
     match raw:
-        case {"type": "output_text", "text": str(text), **rest}:
-            more = {"annotations": rest.get("annotations"), "logprobs": rest.get("logprobs")}
-            return TextPart.model_validate({**given_of(more), "text": text, **beside})
+        case {"type": "output_text", "text": str(text)}:
+            more = unknown_fields(given_of(raw), ("type", "text"), TextPart)
+            return TextPart.model_validate({**more, "text": text, **beside})
         case {"type": "refusal", "refusal": str(text)}:
-            return RefusalPart.model_validate({"text": text, **beside})
+            more = unknown_fields(given_of(raw), ("type", "refusal"), RefusalPart)
+            return RefusalPart.model_validate({**more, "text": text, **beside})
         case _:
             return ProviderPart.model_validate({"provider": PROVIDER, "raw": raw, **beside})
 
