@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import random
 import signal
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -69,9 +68,10 @@ async def test_an_agent_goes_on_wherever_it_was_killed(journal: Settings) -> Non
         assert (whole.status, payments.charges.total()) == (0, STEPS)
         assert whole.awaits is not None
         expected = await came_to(log, "kill-0")
-        kills = {f"kill-{n}": (n,) for n in range(1, whole.awaits + 1)}
+        kills: dict[str, tuple[int, ...]] = {}
+        kills |= {f"kill-{n}": (n,) for n in range(1, whole.awaits + 1)}
         rng = random.Random(SEED)
-        pairs = {
+        pairs: dict[str, tuple[int, ...]] = {
             f"pair-{n}": (rng.randint(1, whole.awaits), rng.randint(1, whole.awaits))
             for n in range(30)
         }
@@ -119,13 +119,13 @@ async def test_an_agent_goes_on_when_what_it_relies_on_is_killed(
         for number in range(KILLS):
             charged = payments.charges.total() + rng.randint(1, 6)
             if killed == "kafka":
-                await until(lambda least=charged: payments.charges.total() >= least)
+                await reached(payments, charged)
                 await asyncio.to_thread(crash_stack.kill, killed)
                 await asyncio.to_thread(crash_stack.start, killed)
                 continue
-            log = tmp_path / f"{killed}-{number}.log"
-            async with role(settings, killed, log) as process:
-                await until(lambda least=charged: payments.charges.total() >= least)
+            said = tmp_path / f"{killed}-{number}.log"
+            async with role(settings, killed, said) as process:
+                await reached(payments, charged)
                 process.signal(signal.SIGKILL)
                 await process.died()
         if killed != "kafka":
@@ -140,8 +140,8 @@ async def test_an_agent_goes_on_when_what_it_relies_on_is_killed(
         assert all(each == found[0] for each in found)
 
 
-async def until(look: Callable[[], bool]) -> None:
-    """Return once something is so."""
+async def reached(payments: Payments, charges: int) -> None:
+    """Return once so much was charged."""
     async with asyncio.timeout(60):
-        while not look():
-            await asyncio.sleep(0.005)  # other processes tell nobody
+        while payments.charges.total() < charges:  # noqa: ASYNC110 - other processes tell nobody
+            await asyncio.sleep(0.005)

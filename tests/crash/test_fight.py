@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
+import json
 import os
 import random
 import signal
@@ -75,7 +75,7 @@ async def test_no_worker_writes_without_the_lease(journal: Settings) -> None:
     assert [fighter.returncode for fighter in fighters] == [0, 0]
     ended: Counter[str] = Counter()
     for line in said:
-        ended.update(ast.literal_eval(line.decode()))
+        ended.update(json.loads(line))
     async with Log(journal) as log:
         events = [event async for event in log.session("ring").events()]
     wrote = check_leases(events)

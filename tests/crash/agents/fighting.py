@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import time
 from collections import Counter
@@ -34,4 +35,5 @@ async def fight(settings: Settings, session_id: str, worker: str, seconds: float
 
 if __name__ == "__main__":
     _, name, by, how_long = sys.argv
-    print(dict(asyncio.run(fight(find_settings(), name, by, float(how_long)))))
+    fought = asyncio.run(fight(find_settings(), name, by, float(how_long)))
+    sys.stdout.write(json.dumps(fought))

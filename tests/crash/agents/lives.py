@@ -43,7 +43,8 @@ class Lives:
         asked = {"life": number, "session": session_id, "kill_at": kill_at}
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(asked).encode() + b"\n")
-        return await ended
+        life: Life = await ended
+        return life
 
     async def until_done(self, session_id: str, *kills: int) -> list[Life]:
         """Return a session's lives: each is killed at one of `kills`, and the last is left alone.
