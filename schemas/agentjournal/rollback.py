@@ -16,6 +16,7 @@ from agentjournal.attempts import Attempt, Attempting
 from agentjournal.errors import NeedsVerification, PlanRefused
 from agentjournal.events import Event, StepRolledBack
 from agentjournal.events.tool import Effect
+from agentjournal.ids import StreamId
 from agentjournal.plan_decisions import abandonment, started
 from agentjournal.plan_rules import Undo, to_undo, undo_id, undo_of
 from agentjournal.plan_writer import LOOK_S, PlanWriter
@@ -68,7 +69,7 @@ def _pause(running: Sequence[StepState], now: Moment, left: float) -> float:
     return longest if until is None else max(0.01, min(longest, (until - now.at).total_seconds()))
 
 
-def check(stream: Any, plan: PlanState, wanted: Wanted, now: Moment) -> None:
+def check(stream: StreamId, plan: PlanState, wanted: Wanted, now: Moment) -> None:
     """Raise PlanRefused or NeedsVerification when what the steps did cannot be undone now."""
     steps = plan.known.values()
     if running := _running(plan, now):
@@ -98,12 +99,11 @@ async def _undo(writer: PlanWriter, step: StepState, wanted: Wanted) -> None:
     def rolled_back(by_step: str | None) -> StepRolledBack:
         return StepRolledBack(plan_id=writer.plan_id, step_id=step.step_id, by_step=by_step)
 
-    def given_up(plan: PlanState) -> list[Event]:
-        return [] if _is_undone(plan, step) else abandonment(plan, wanted.reason)
-
     def already(plan: PlanState, _: Moment) -> Sequence[Event]:
         by = None if undo is None else named
-        return [] if _is_undone(plan, step) else [*given_up(plan), rolled_back(by)]
+        if _is_undone(plan, step):
+            return []
+        return [*abandonment(plan, wanted.reason), rolled_back(by)]
 
     def beginning(plan: PlanState, now: Moment) -> Sequence[Event]:
         check(stream, plan, wanted, now)
@@ -111,7 +111,7 @@ async def _undo(writer: PlanWriter, step: StepState, wanted: Wanted) -> None:
         if _is_undone(plan, step) or held.outcome == "completed":
             why = f"step {step.step_id!r} was undone by another meanwhile"
             raise PlanRefused(stream, plan.plan_id, why, [held])
-        return [*given_up(plan), started(stream, plan, held, wanted.lease_s)]
+        return [*abandonment(plan, wanted.reason), started(stream, plan, held, wanted.lease_s)]
 
     held = writer.state.known.get(named)
     if undo is None or (held is not None and held.outcome == "completed"):

@@ -5,15 +5,12 @@ from __future__ import annotations
 import pytest
 
 from agentjournal import (
-    AppendRejected,
     CheckpointNotFound,
-    CheckpointPolicy,
     CheckpointSaved,
     Log,
     Session,
     Task,
 )
-from agentjournal.checkpoints import kept
 from tests.clients import Clients
 
 HOSTILE = {"nul": "\0", "half": "\ud800", "n": 2**70, "bytes": b"\xff", "deep": [[{"a": None}]]}
@@ -40,19 +37,6 @@ async def test_the_last_one_and_each_by_its_id(clients: Clients) -> None:
             assert saved[first].restored_version is not None
 
 
-async def test_only_the_last_ones_are_kept(clients: Clients) -> None:
-    async with clients.connected() as log:
-        session = log.session("s")
-        saved = [await session.save_checkpoint(n) for n in range(5)]
-        keep = CheckpointPolicy().keep
-        assert [await session.restore_checkpoint(c, keep=keep) for c in saved[2:]] == [2, 3, 4]
-        with pytest.raises(CheckpointNotFound):
-            await session.restore_checkpoint(saved[1], keep=keep)
-        assert await session.restore_checkpoint(saved[1]) == 1, "the log keeps all of them"
-        known = (await session.load()).checkpoints
-        assert [c.checkpoint_id for c in kept(known, 2)] == [saved[4], saved[3]]
-
-
 async def test_a_large_state_is_kept_as_an_artifact_and_comes_back(clients: Clients) -> None:
     async with clients.connected(artifacts=True) as log:
         session = log.session("s")
@@ -64,14 +48,3 @@ async def test_a_large_state_is_kept_as_an_artifact_and_comes_back(clients: Clie
         assert await log.session("s").restore_checkpoint() == b"raw \xff"
         known = (await session.load()).checkpoints
         assert await log.session("s").restore_checkpoint(next(iter(known))) == large
-
-
-async def test_what_cannot_be_saved_is_refused_by_its_place(clients: Clients) -> None:
-    async with clients.connected() as log:
-        with pytest.raises(AppendRejected) as refused:
-            await log.session("s").save_checkpoint({"x": object()})
-        assert refused.value.path == "events[0].data.state.x"
-        with pytest.raises(AppendRejected):
-            await log.session("s").save_checkpoint(1, schema_version=0)
-        with pytest.raises(AppendRejected):
-            await log.session("s").save_checkpoint(1, checkpoint_id="")

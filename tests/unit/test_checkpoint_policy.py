@@ -1,10 +1,12 @@
-"""When a checkpoint is due."""
+"""When a checkpoint is due, and which may be gone back to."""
 
 from __future__ import annotations
 
 import pytest
 
-from agentjournal import CheckpointPolicy, CheckpointWatch
+from agentjournal import AppendRejected, CheckpointNotFound, CheckpointPolicy, CheckpointWatch
+from agentjournal.checkpoints import kept
+from agentjournal.testing import memory_log
 
 
 def test_after_each_effect_and_not_after_what_only_reads() -> None:
@@ -64,3 +66,27 @@ def test_one_reason_is_enough() -> None:
 def test_a_policy_that_makes_no_sense_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         CheckpointPolicy(**wrong)  # type: ignore[arg-type]
+
+
+async def test_only_the_last_ones_are_kept() -> None:
+    async with memory_log() as log:
+        session = log.session("s")
+        saved = [await session.save_checkpoint(n) for n in range(5)]
+        keep = CheckpointPolicy().keep
+        assert [await session.restore_checkpoint(c, keep=keep) for c in saved[2:]] == [2, 3, 4]
+        with pytest.raises(CheckpointNotFound):
+            await session.restore_checkpoint(saved[1], keep=keep)
+        assert await session.restore_checkpoint(saved[1]) == 1, "the log keeps all of them"
+        known = (await session.load()).checkpoints
+        assert [c.checkpoint_id for c in kept(known, 2)] == [saved[4], saved[3]]
+
+
+async def test_what_cannot_be_saved_is_refused_by_its_place() -> None:
+    async with memory_log() as log:
+        with pytest.raises(AppendRejected) as refused:
+            await log.session("s").save_checkpoint({"x": object()})
+        assert refused.value.path == "events[0].data.state.x"
+        with pytest.raises(AppendRejected):
+            await log.session("s").save_checkpoint(1, schema_version=0)
+        with pytest.raises(AppendRejected):
+            await log.session("s").save_checkpoint(1, checkpoint_id="")
