@@ -59,6 +59,11 @@ class StreamedMessage:
         is_recorded = done is not None and done.done() and not done.cancelled()
         return done.result() if done is not None and is_recorded and not done.exception() else None
 
+    def recorded_by(self, record: Record) -> Self:
+        """Let `record` append the message, and what goes along with it, in place of the session."""
+        self._record = record
+        return self
+
     async def write(self, text: str) -> None:
         """Add to the text. It is shown a moment later, together with what follows until then.
 

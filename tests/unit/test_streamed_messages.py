@@ -51,10 +51,12 @@ class Kept:
     puts: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     dropped: list[str] = field(default_factory=list[str])
     is_away: bool = False
+    tries: int = 0
 
     async def put(self, stream: StreamId, draft: Draft, text: str, published: int) -> None:
         assert (stream, draft) == (STREAM, DRAFT)
         await asyncio.sleep(0)
+        self.tries += 1
         if self.is_away:
             raise Unavailable("Redis", "it is away")
         assert text[:published] == self.text[:published]
@@ -251,6 +253,14 @@ async def test_tool_calls_and_what_the_model_cost_go_into_the_same_append() -> N
         await message.finish()
 
 
+async def test_another_may_append_it_in_the_place_of_the_session() -> None:
+    recorder, other = Recorder(), Recorder()
+    async with streamed(recorder, Kept()).recorded_by(other.record) as message:
+        await message.write("a")
+    assert recorder.appends == []
+    assert other.message.text == "a"
+
+
 async def test_an_error_after_the_end_changes_nothing() -> None:
     recorder = Recorder()
 
@@ -334,7 +344,7 @@ async def test_once_redis_is_back_it_has_all_that_was_written(
     recorder, kept = Recorder(), Kept(is_away=True)
     async with streamed(recorder, kept) as message:
         await message.write("a")
-        await asyncio.sleep(0.03)
+        await eventually(lambda: kept.tries >= 2)
         await message.write("b")
         kept.is_away = False
         await eventually(lambda: kept.text == "ab")
