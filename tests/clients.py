@@ -86,7 +86,7 @@ class InMemory(Clients):
     @asynccontextmanager
     async def away(self) -> AsyncGenerator[Log]:
         async with self._log.beside(artifacts=False) as log:
-            log.cut(landed=False)
+            log.cut()
             yield log
 
     async def time_passes(self, seconds: float) -> None:

@@ -18,4 +18,4 @@ def agentjournal_log() -> Generator[MemoryLog]:
 
     log = memory_log()
     yield log
-    log.cut(landed=False)
+    log.cut()

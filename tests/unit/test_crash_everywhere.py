@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -117,7 +118,7 @@ async def test_an_append_on_its_way_is_lost_or_lands() -> None:
 
     with pytest.raises(CrashFailure) as failure:
         await crash_everywhere(main)
-    assert "what was on its way to the log arrived" in failure.value.kills[0]
+    assert "1 of 1 appends on their way to the log arrived" in failure.value.kills[0]
 
 
 async def test_nothing_of_a_dead_agent_runs_on() -> None:
@@ -140,6 +141,31 @@ async def test_nothing_of_a_dead_agent_runs_on() -> None:
     report = await crash_everywhere(main, effects=ledger)
     assert report.kills >= 4
     assert len(cleaned) > report.runs, "it is tidied up when nobody looks any more"
+
+
+async def test_a_tool_that_has_a_thread_is_killed_at_the_await_around_it() -> None:
+    ledger, threads = Ledger(), set[int]()
+
+    @aj.tool(effect="idempotent")
+    def refund(order: int, *, call: aj.Call) -> Any:
+        threads.add(threading.get_ident())
+        return ledger.record("refund", order=order, key=call.idempotency_key, answer="paid")
+
+    assert await crash_everywhere(agent({"refund": refund}, [REFUND]), effects=ledger)
+    assert threads == {threading.get_ident()}
+    assert await asyncio.to_thread(threading.get_ident) != threading.get_ident(), "as before"
+
+
+async def test_appends_that_are_on_their_way_at_once_arrive_in_part() -> None:
+    arrived: set[frozenset[str]] = set()
+
+    async def main(log: MemoryLog) -> None:
+        arrived.add(frozenset(name for _, _, name in log.streams()))
+        sessions = [log.session(name) for name in "abc"]
+        await asyncio.gather(*(s.append(message(s.id), append_id=s.id) for s in sessions))
+
+    assert await crash_everywhere(main)
+    assert arrived == {frozenset("abc"[:count]) for count in range(4)}
 
 
 async def test_somebody_sees_to_what_nobody_knows() -> None:

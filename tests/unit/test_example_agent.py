@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -42,14 +40,6 @@ class Surroundings:
         await coding_agent.work(session, self.project)
 
 
-async def at_once(run: Callable[..., str], *args: Any, **named: Any) -> str:
-    """Run a tool between two awaits: a thread would outlive its agent."""
-    await asyncio.sleep(0)
-    output = run(*args, **named)
-    await asyncio.sleep(0)
-    return output
-
-
 def end_of_tests(folder: Path, _: str) -> str:
     """Say how the tests end, without a process of their own."""
     return f"exit status {int('discount_percent / 100' in (folder / 'prices.py').read_text())}"
@@ -58,7 +48,6 @@ def end_of_tests(folder: Path, _: str) -> str:
 @pytest.fixture
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Surroundings:
     monkeypatch.setattr(registry, "ANSWER_S", 0)
-    monkeypatch.setattr(asyncio, "to_thread", at_once)
     tools = dict(coding_tools.TOOLS) | {"run_tests": coding_tools.Tool(end_of_tests, "read")}
     monkeypatch.setattr(coding_agent, "TOOLS", tools)
     return Surroundings(tmp_path / "surroundings")

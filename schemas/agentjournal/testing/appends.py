@@ -83,22 +83,21 @@ class MemoryOutbox:
 
     async def close(self) -> None:
         """Stop sending; what is on its way is lost, or recorded, and nobody here learns of it."""
-        self.cut(landed=False)
+        self.cut()
 
-    def cut(self, *, landed: bool) -> None:
-        """Be gone as after a kill; what is on its way has reached the log if `landed`."""
+    def cut(self, landed: int = 0) -> None:
+        """Be gone as after a kill; of what is on its way the first `landed` reach the log."""
         if not self._is_closed:
             self._is_closed, self._deliver = True, _nowhere
-            if landed:
-                self._decide()
+            self._decide(landed)
             self._queue.clear()
 
     def _send(self) -> None:
         if not self._is_closed:
-            self._decide()
+            self._decide(len(self._queue))
 
-    def _decide(self) -> None:
-        while self._queue:
+    def _decide(self, most: int) -> None:
+        for _ in range(min(most, len(self._queue))):
             pending = self._queue.popleft()
             if pending.outcome.done():
                 continue

@@ -14,7 +14,7 @@ from agentjournal.testing.outcomes import Outcome, outcome_of
 
 Main: TypeAlias = Callable[[MemoryLog], Coroutine[Any, Any, Any]]
 Recover: TypeAlias = Callable[[MemoryLog, Exception], Awaitable[object]]
-Kill: TypeAlias = tuple[int, bool]  # at which await; whether what was on its way has landed
+Kill: TypeAlias = tuple[int, int]  # at which await; how many appends on their way have landed
 
 _BEGINNING = datetime(2026, 1, 1, 12, tzinfo=UTC)
 _MOST_RECOVERIES = 10
@@ -74,7 +74,8 @@ async def crash_everywhere(  # noqa: PLR0913 - a keyword for each thing one may 
     `main(log)` is run to its end first. Then for each await: it is run until there, nothing more of
     it runs, its lease passes and `pause_s` more, and it is run again, to the end. `effects` and the
     states of all sessions and tasks must come to what they came to uninterrupted. Where an append
-    was on its way, both is tried: that it was lost, and that it reached the log.
+    was on its way, both is tried: that it was lost, and that it reached the log. What it does in
+    threads happens at the await around them.
 
     `log` makes the log of each run, by default an empty one. `recover(log, error)` is awaited where
     a run after a kill raises, as a person would see to it, and it is run once more. With `kills`
@@ -105,10 +106,10 @@ def _plans(awaits: int, kills: int, limit: int | None, chance: Random) -> Iterat
     numbers = range(1, awaits + 1)
     if kills > 1:
         for _ in range(_PAIRS if limit is None else limit):
-            yield [(chance.choice(numbers), chance.random() < 0.5) for _ in range(kills)]
+            yield [(chance.choice(numbers), chance.choice((0, 1, 1_000))) for _ in range(kills)]
         return
     chosen = numbers if limit is None else sorted(chance.sample(numbers, min(limit, awaits)))
-    yield from ([(number, False)] for number in chosen)
+    yield from ([(number, 0)] for number in chosen)
 
 
 @dataclass(slots=True)
@@ -135,8 +136,9 @@ class _Crashing:
     async def check(self, planned: Sequence[Kill], expected: Outcome) -> None:
         """Kill an agent as planned; again with what was on its way at a single kill, if it was."""
         lives = await self._killed(planned, expected)
-        if len(planned) == 1 and lives and lives[0].on_their_way:
-            await self._killed([(planned[0][0], True)], expected)
+        if len(planned) == 1 and lives:
+            for landed in range(1, lives[0].on_their_way + 1):
+                await self._killed([(planned[0][0], landed)], expected)
 
     async def _killed(self, planned: Sequence[Kill], expected: Outcome) -> list[Cut]:
         self.effects.clear()
@@ -197,5 +199,6 @@ def _raised(error: Exception | None) -> list[str]:
 def _words(life: Cut, awaits: int) -> str:
     what = ""
     if life.on_their_way:
-        what = ", and what was on its way to the log " + ("arrived" if life.landed else "was lost")
+        arrived = min(life.landed, life.on_their_way)
+        what = f", {arrived} of {life.on_their_way} appends on their way to the log arrived"
     return f"killed at {life.place} (await {life.at} of {awaits}){what}:"

@@ -25,8 +25,11 @@ _NOT_THE_USERS = (str(Path(asyncio.__file__).parent), str(Path(__file__).parents
 class Cut:
     """One life of an agent: counts its awaits, and ends it at one of them."""
 
-    def __init__(self, log: MemoryLog, at: int | None = None, *, landed: bool = False) -> None:
-        """The agent dies at its await number `at`, from 1; what is on its way may have `landed`."""
+    def __init__(self, log: MemoryLog, at: int | None = None, *, landed: int = 0) -> None:
+        """The agent dies at its await number `at`, from 1.
+
+        Of the appends that are on their way then the first `landed` reach the log.
+        """
         self.log, self.at, self.landed = log, at, landed
         self.awaits = 0
         self.place = ""  # where it was killed; empty: it was not
@@ -150,9 +153,37 @@ def tasks_under_watch() -> Generator[None]:
 
     loop.set_task_factory(factory)
     try:
-        yield
+        with _threads_between_awaits(loop):
+            yield
     finally:
         loop.set_task_factory(before)
+
+
+@contextlib.contextmanager
+def _threads_between_awaits(loop: Any) -> Generator[None]:
+    """Let what an agent does in threads happen at one await: a thread would outlive the agent."""
+    in_thread = loop.run_in_executor
+
+    def at_once(executor: Any, function: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
+        if _CUT.get() is None:
+            return in_thread(executor, function, *args)
+        future = loop.create_future()
+        try:
+            settle, with_what = future.set_result, function(*args)
+        except Exception as error:  # noqa: BLE001 - for whoever waits
+            settle, with_what = future.set_exception, error
+        loop.call_soon(lambda: None if future.done() else settle(with_what))
+        return future
+
+    try:
+        loop.run_in_executor = at_once
+    except AttributeError:  # a loop that is not written in Python keeps its threads
+        yield
+        return
+    try:
+        yield
+    finally:
+        del loop.run_in_executor
 
 
 def _new_task(

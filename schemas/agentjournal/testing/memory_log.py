@@ -83,12 +83,12 @@ class MemoryLog(Log):
         """How many appends of this client the log has not decided on."""
         return self._outbox.on_their_way
 
-    def cut(self, *, landed: bool) -> None:
+    def cut(self, *, landed: int = 0) -> None:
         """Cut this client off, as a kill of its process does; nothing reaches the log any more.
 
-        What is on its way at that moment is in the log if `landed`, and lost if not.
+        Of the appends that are on their way the first `landed` are in the log, the others are lost.
         """
-        self._outbox.cut(landed=landed)
+        self._outbox.cut(landed)
         self._subscriptions.cut()
 
 
