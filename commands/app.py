@@ -14,6 +14,7 @@ _MODULES = {
     "stack": ("up", "down", "status", "logs"),
     "init": ("init",),
     "running": ("run",),
+    "work": ("work",),
     "health": ("health",),
     "sessions": ("sessions",),
     "show": ("show",),
