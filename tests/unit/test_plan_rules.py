@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -24,11 +25,12 @@ from agentjournal import (
     StepStarted,
 )
 from agentjournal.ids import Version, stream_id
-from agentjournal.plan_decisions import beginning, next_steps
+from agentjournal.plan_decisions import beginning, creation, next_steps, revision
 from agentjournal.plan_rules import changes_at, retry_at, standing, to_undo, undo_id
 from agentjournal.planning import Moment, PlanState, StepState
 from tests.support import BEGAN_MS, Stream, request, typed
 from tests.unit import plan_strategies
+from tests.unit.event_strategies import values
 
 BEGAN = datetime.fromtimestamp(BEGAN_MS / 1_000, UTC)
 STREAM = Stream().stream
@@ -214,3 +216,16 @@ def test_what_undoes_a_step_has_a_name_that_fits_and_is_not_undone_itself() -> N
     assert undo_id("é" * 254) != longest
     done = [StepCompleted(plan_id="p", step_id=s) for s in ("a", "b", "undo:b")]
     assert [step.step_id for step in to_undo(plan_of(*done))] == ["b", "a"]
+
+
+@given(values, st.booleans())
+def test_a_plan_is_known_again_whatever_its_steps_hold(value: Any, given: bool) -> None:
+    fields = {"arguments": value, "compensation": value} if given else {}
+    steps = [PlannedStep(step_id="a", title="\0\ud800", retry=TWICE, **fields)]
+    wanted = PlanCreated(plan_id="p", goal="g", steps=steps)
+    plan = state_of(wanted).plans["p"]
+    assert creation(STREAM, plan, wanted) == []
+    assert revision(STREAM, plan, steps, "the same") == []
+    other = PlanCreated(plan_id="p", goal="g", steps=[*steps, PlannedStep(step_id="b", title="t")])
+    with pytest.raises(PlanRefused):
+        creation(STREAM, plan, other)
