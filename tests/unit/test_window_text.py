@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentjournal.windows.identifiers import Identifier, identifiers_in
+from agentjournal.windows.identifiers import (
+    PATTERN,
+    Identifier,
+    identifiers_in,
+    stretches,
+)
 from agentjournal.windows.tokens import default_count
 from agentjournal.windows.tool_output import cut_output
 
@@ -47,6 +52,27 @@ def test_plain_words_and_small_numbers_are_none(text: str) -> None:
 @given(st.text(max_size=200))
 def test_any_text_has_identifiers_that_stand_in_it(text: str) -> None:
     assert all(name.value in text for name in identifiers_in(text))
+
+
+_SAID = (
+    *("word", "Jan", "5", "2024", "5.", "EUR", "12", "$", "7", "1", "000", "000,50", "a@b.de"),
+    *("x/y.py", "~/n", "INV-2024-0017", "#7a", "user_42", "AB1C", "https://e.org/a,", "a\nb"),
+    *("\n", "31.01.2026", "and/or", "\u0663", "€", "-", "abcdefab-abcd-abcd-abcd-abcdefabcdef"),
+)
+_WORDS = st.lists(st.sampled_from(_SAID) | st.text(max_size=3), max_size=12)
+
+
+@given(_WORDS)
+def test_where_nothing_hints_at_an_identifier_there_is_none(words: list[str]) -> None:
+    text = " ".join(words)
+    everywhere = [found.group() for found in PATTERN.finditer(text)]
+    looked_at = [m.group() for a, b in stretches(text) for m in PATTERN.finditer(text, a, b)]
+    assert looked_at == everywhere
+
+
+def test_long_text_is_looked_through_in_no_time() -> None:
+    for text in ("7" * 300_000, "7 " * 150_000, "a" * 300_000 + "7", "a " * 150_000 + "7"):
+        assert sum(end - start for start, end in stretches(text)) <= len(text)
 
 
 def test_short_output_is_shown_whole() -> None:

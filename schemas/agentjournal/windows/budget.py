@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, takewhile
 from typing import get_args
 
 from agentjournal.errors import WindowTooSmall
@@ -19,7 +20,7 @@ from agentjournal.windows.measures import Carried, Measures
 
 _BLOCK_SHARE = 0.1  # of the budget: how much the identifiers of what is gone may take
 _KINDS = get_args(IdentifierKind)
-_FIRST_TRY = 64  # identifiers
+_SEPARATOR, _PER_TOKEN = 3, 2  # characters between two identifiers; of them, about
 _NOTHING = Carried(None, 0)
 
 
@@ -41,6 +42,9 @@ class _Fold:
     turns: list[list[Entry]] = field(default_factory=list[list[Entry]])
     dropped: list[Entry] = field(default_factory=list[Entry])
     history: int = 0  # names what is dropped, in its order
+    names: dict[Identifier, None] = field(default_factory=dict[Identifier, None])
+    """Of the first `named` dropped entries: each where it came last, the latest last."""
+    named: int = 0
     carried: Carried = _NOTHING
     tokens: int = 0
 
@@ -82,10 +86,12 @@ class _Fold:
         self.tokens += self.carried.tokens
 
     def _newly_carried(self) -> Carried:
-        names = dict.fromkeys(
-            name for entry in reversed(self.dropped) for name in self.measures.identifiers(entry)
-        )
-        chosen = self._fitting(list(names))
+        for entry in self.dropped[self.named :]:
+            for name in reversed(self.measures.identifiers(entry)):
+                self.names.pop(name, None)
+                self.names[name] = None
+        self.named = len(self.dropped)
+        chosen = self._fitting(list(reversed(self.names)))
         if not chosen:
             return _NOTHING
         block = _block(chosen, self.dropped[-1].version)
@@ -94,14 +100,21 @@ class _Fold:
     def _fitting(self, names: Sequence[Identifier]) -> Sequence[Identifier]:
         """Return as many of the first names as the block may hold."""
         room = int(min(self.most * _BLOCK_SHARE, self.most - self.tokens))
-        fewest, most, middle = 0, len(names), min(len(names), _FIRST_TRY)
-        while fewest < most:
+        fewest, most, middle = 0, len(names), _guessed(names, room)
+        step = max(1, middle // 8)
+        while fewest < most:  # what is tried stays near what fits: counting takes long
             if self.measures.tokens_of(_block(names[:middle], 0)) <= room:
-                # What is tried stays near what fits: counting a long text takes long.
-                fewest, middle = middle, min(2 * middle, (middle + most + 1) // 2)
+                fewest, middle = middle, min(middle + step, (middle + most + 1) // 2)
             else:
-                most, middle = middle - 1, (fewest + middle) // 2
+                most, middle = middle - 1, max(middle - step, (fewest + middle) // 2)
+            step *= 2
         return names[:fewest]
+
+
+def _guessed(names: Sequence[Identifier], room: int) -> int:
+    """Return about how many of the first names fit, and 1 at least."""
+    characters = accumulate(len(name.value) + _SEPARATOR for name in names)
+    return max(1, sum(1 for _ in takewhile((room * _PER_TOKEN).__ge__, characters)))
 
 
 def cut(entries: Sequence[Entry], measures: Measures, most: int, trim_to: float) -> Cut:

@@ -53,7 +53,9 @@ class Entry:
     @property
     def key(self) -> tuple[int | None, ...]:
         """What the entry's content is a function of: events do not change."""
-        return (self.version, *(result.version for result in self.results))
+        if not self.results:  # as it is with most
+            return (self.version,)
+        return (self.version, *[result.version for result in self.results])
 
     def texts(self) -> Iterator[str]:
         """Yield all text that a model reads."""
