@@ -13,7 +13,7 @@ from agentjournal.ids import Partition
 from consumers.postgres_pool import PostgresPool, is_trouble, reason_of
 from consumers.projector import FoldedBatch, PoisonedBatchError, Polled, StartOverError
 from projections import postgres_store as store
-from projections.folding import Parked, PoisonError, ProjectionFold
+from projections.folding import News, Parked, PoisonError, ProjectionFold
 from projections.postgres_rows import copy_rows, merge_rows
 from projections.projection import Projection
 
@@ -52,7 +52,7 @@ class PostgresReadModels:
 
         Raises StartOverError when another owner was faster.
         """
-        missing = fold.missing(recorded for batch in polled.values() for recorded in batch)
+        missing = fold.missing([recorded for batch in polled.values() for recorded in batch])
         if not missing:
             return
         partitions = [partition for partition in fold.places if partition in polled]
@@ -65,7 +65,8 @@ class PostgresReadModels:
 
     def fold(self, folds: Sequence[ProjectionFold], polled: Polled) -> Sequence[FoldedBatch]:
         """Fold a poll in memory. Raises PoisonError for an event that cannot be folded."""
-        batches = [FoldedBatch(each, dict(each.places), each.fold(polled)) for each in folds]
+        news = News()
+        batches = [FoldedBatch(each, dict(each.places), each.fold(polled, news)) for each in folds]
         self._fault("folded")
         return batches
 

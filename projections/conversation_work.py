@@ -35,6 +35,7 @@ WORK = Table(
         "unseen_version": "last",
         "rewound_version": "last",
         "answer_version": "last",
+        "handed_version": "last",
         "settled_version": "last",
     },
 )
@@ -94,17 +95,18 @@ def _keep(r: Recorded, context: Context, changes: Changes, left: Remaining) -> C
         unseen=sorted(left.unseen), named=[each for each in left.named if each > r.version]
     )
     text = json.dumps(left, separators=(",", ":")) if any(left) else ""
-    if text != context.remaining:
-        said = [each.version for each in left.unseen if each.message_id is not None]
-        rewound = [each.version for each in left.unseen if each.message_id is None]
-        _work(
-            r,
-            changes,
-            remaining=text,
-            unseen_version=min(said, default=0),
-            rewound_version=max(rewound, default=0),
-            to_agent=left.transfers[-1].to_agent if left.transfers else "",
-        )
+    if text == context.remaining:
+        return context
+    said = [each.version for each in left.unseen if each.message_id is not None]
+    rewound = [each.version for each in left.unseen if each.message_id is None]
+    _work(
+        r,
+        changes,
+        remaining=text,
+        unseen_version=min(said, default=0),
+        rewound_version=max(rewound, default=0),
+        to_agent=left.transfers[-1].to_agent if left.transfers else "",
+    )
     return context._replace(remaining=text)
 
 
@@ -143,6 +145,8 @@ def _turn_ended(r: Recorded, data: Any, context: Context, changes: Changes) -> C
 
 
 def _message(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
+    if not context.remaining and data["role"] != "user":
+        return context  # as most messages find it
     left = _remaining(context)
     if data["role"] == "user" and r.version not in left.named:
         said = Unseen(r.version, storable(data["message_id"]))
@@ -173,7 +177,9 @@ def _rewound(r: Recorded, data: Any, context: Context, changes: Changes) -> Cont
 
 def _handed(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
     left, handoff_id = _remaining(context), data["handoff_id"]
-    if data["mode"] == "transfer" and all(e.handoff_id != handoff_id for e in left.transfers):
+    if data["mode"] != "transfer":
+        _work(r, changes, handed_version=r.version)
+    elif all(each.handoff_id != handoff_id for each in left.transfers):
         left.transfers.append(Transfer(handoff_id, data["to_agent"]))
     return _keep(r, context, changes, left)
 

@@ -50,6 +50,36 @@ class PoisonError(Exception):
         self.recorded = recorded
 
 
+class News:
+    """What is new in a poll: found once for all projections that are at the same place."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Partition, Place], tuple[list[Recorded], Place]] = {}
+
+    def since(
+        self, place: Place, partition: Partition, events: Sequence[Recorded]
+    ) -> tuple[Sequence[Recorded], Place]:
+        """Return the first occurrences beyond a place, and the place behind the events."""
+        if (partition, place) not in self._found:
+            self._found[partition, place] = _since(place, events)
+        return self._found[partition, place]
+
+
+def _since(place: Place, events: Sequence[Recorded]) -> tuple[list[Recorded], Place]:
+    next_position, order, _, _ = place
+    new: list[Recorded] = []
+    unread = [recorded for recorded in events if recorded.position >= next_position]
+    for recorded in unread:
+        recorded_order = (recorded.input_position, recorded.batch_index)
+        if recorded_order > order:
+            order = recorded_order
+            new.append(recorded)
+    if not unread:
+        return new, place
+    last = unread[-1]
+    return new, Place(Position(last.position + 1), order, last.hash, last.recorded_at)
+
+
 class ProjectionFold:
     """One projection over the partitions of a process: its contexts and places, in memory."""
 
@@ -80,44 +110,41 @@ class ProjectionFold:
             and recorded.stream not in self.parked
         )
 
-    def missing(self, events: Iterable[Recorded]) -> list[StreamId]:
+    def missing(self, events: Sequence[Recorded]) -> list[StreamId]:
         """Return the streams whose contexts must be put in before `events` can be folded."""
         if self._types is not None:
             return []
-        contexts = self.contexts
-        streams = {r.stream for r in events if r.stream not in contexts and self.wanted(r)}
-        return sorted(streams)
+        unknown = {recorded.stream for recorded in events} - self.contexts.keys()
+        if not unknown:
+            return []
+        return sorted({r.stream for r in events if r.stream in unknown and self.wanted(r)})
 
     def put(self, streams: Sequence[StreamId], found: Mapping[StreamId, Context]) -> None:
         """Take contexts as they are stored; a stream that was not found is empty."""
         for stream in streams:
             self.contexts[stream] = found.get(stream, EMPTY)
 
-    def fold(self, batches: Mapping[Partition, Sequence[Recorded]]) -> Folded:
-        """Fold events, and move the places on.
+    def fold(
+        self, batches: Mapping[Partition, Sequence[Recorded]], news: News | None = None
+    ) -> Folded:
+        """Fold events, and move the places on; `news` may be that of other folds of these batches.
 
         Raises PoisonError for an event that cannot be folded, IntegrityError when the log forks.
         """
-        folded = Folded(Changes(self.projection.tables))
+        folded, found = Folded(Changes(self.projection.tables)), news or News()
         for partition, events in batches.items():
             if partition in self.places and events:
-                place = self._fold_partition(self.places[partition], events, folded)
+                new, place = found.since(self.places[partition], partition, events)
+                for recorded in self._chosen(new):
+                    self._fold_one(recorded, folded)
                 self.places[partition] = folded.places[partition] = place
         return folded
 
-    def _fold_partition(self, place: Place, events: Sequence[Recorded], folded: Folded) -> Place:
-        next_position, order, last_hash, read_until = place
-        for recorded in events:
-            if recorded.position < next_position:
-                continue
-            recorded_order = recorded.order
-            if recorded_order > order:
-                order = recorded_order
-                if self._reads(recorded):
-                    self._fold_one(recorded, folded)
-            next_position, last_hash = Position(recorded.position + 1), recorded.hash
-            read_until = recorded.recorded_at
-        return Place(next_position, order, last_hash, read_until)
+    def _chosen(self, events: Sequence[Recorded]) -> Iterable[Recorded]:
+        types, fenced = self._types, self._fenced
+        if types is not None:  # most events are not for it: the shortest way past them
+            events = [r for r in events if r.type in types or (fenced and r.fence is not None)]
+        return (r for r in events if self._reads(r))  # one before it may park its stream
 
     def _fold_one(self, recorded: Recorded, folded: Folded) -> None:
         context = EMPTY

@@ -11,7 +11,7 @@ own, and goes in a statement of its own. Thus it never matters how events were c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from operator import itemgetter
 from typing import Any, Literal, TypeAlias
@@ -19,6 +19,10 @@ from typing import Any, Literal, TypeAlias
 Policy: TypeAlias = Literal["key", "first", "last", "sum", "max", "attempt", "outcome"]
 Row: TypeAlias = dict[str, Any]
 Said: TypeAlias = tuple[Callable[..., Row], tuple[Any, ...]]  # what makes a row, and of what
+
+_NONE: frozenset[Policy] = frozenset()
+_OUTCOME: frozenset[Policy] = frozenset({"outcome"})
+_BY_ATTEMPT: frozenset[Policy] = frozenset({"attempt", "outcome"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +36,13 @@ class Table:
     name: str
     columns: Mapping[str, Policy]
     insert_only: bool = False
+    key: tuple[str, ...] = field(init=False)
+    by_attempt: tuple[str, ...] = field(init=False)
 
-    @property
-    def key(self) -> tuple[str, ...]:
-        return tuple(name for name, policy in self.columns.items() if policy == "key")
-
-    @property
-    def by_attempt(self) -> tuple[str, ...]:
-        return tuple(name for name, policy in self.columns.items() if policy in _BY_ATTEMPT)
-
-
-_NONE: frozenset[Policy] = frozenset()
-_OUTCOME: frozenset[Policy] = frozenset({"outcome"})
-_BY_ATTEMPT: frozenset[Policy] = frozenset({"attempt", "outcome"})
+    def __post_init__(self) -> None:
+        for field_name, policies in (("key", {"key"}), ("by_attempt", _BY_ATTEMPT)):
+            names = tuple(name for name, policy in self.columns.items() if policy in policies)
+            object.__setattr__(self, field_name, names)
 
 
 class Changes:
