@@ -88,6 +88,8 @@ class BackgroundLoop:
         self._is_over = True
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_CLOSING_S)
+        if not self._thread.is_alive():
+            self._loop.close()
 
     async def _close_all(self) -> None:
         with contextlib.suppress(TimeoutError):
