@@ -12,6 +12,7 @@ from agentjournal import (
     MessageAdded,
     SessionMismatch,
     SessionNotFound,
+    Unavailable,
     VersionConflict,
 )
 from tests.clients import Clients
@@ -141,3 +142,11 @@ async def test_the_largest_append_is_taken(clients: Clients) -> None:
         many: list[Event] = [message(str(n)) for n in range(1_000)]
         assert (await session.append(many)).last_version == 1_002
         assert len((await session.load()).messages) == 1_001
+
+
+async def test_a_closed_log_takes_nothing_more(clients: Clients) -> None:
+    async with clients.connected() as log:
+        await log.session("s").append(message("first"))
+    with pytest.raises(Unavailable, match="closed"):
+        async with asyncio.timeout(1):
+            await log.session("s").append(message("second"))

@@ -61,14 +61,6 @@ async def test_an_append_that_closing_left_unknown_is_settled_through_another_lo
         assert (receipt.first_version, receipt.last_version) == (3, 3)
 
 
-async def test_a_closed_log_takes_nothing_more(journal: Settings) -> None:
-    async with connected(journal) as log:
-        await log.session("s").append(message("first"))
-    with pytest.raises(Unavailable, match="closed"):
-        async with asyncio.timeout(1):
-            await log.session("s").append(message("second"))
-
-
 async def test_a_log_that_was_never_used_can_be_closed(journal: Settings) -> None:
     log = Log(replace(journal, tenant="nobody"))
     await log.close()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import re
 import threading
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
+import anyio
 import pytest
 
 import agentjournal as aj
@@ -154,6 +157,24 @@ async def test_a_tool_that_has_a_thread_is_killed_at_the_await_around_it() -> No
     assert await crash_everywhere(agent({"refund": refund}, [REFUND]), effects=ledger)
     assert threads == {threading.get_ident()}
     assert await asyncio.to_thread(threading.get_ident) != threading.get_ident(), "as before"
+
+
+async def test_a_task_is_looked_at_as_any_other() -> None:
+    """As task groups of other libraries do."""
+
+    async def main(log: MemoryLog) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        coroutine: Any = task.get_coro()
+        assert inspect.getcoroutinestate(coroutine) == inspect.CORO_RUNNING
+        assert "main" in repr(task)
+        async with anyio.create_task_group() as group:
+            group.start_soon(partial(log.session("s").append, append_id="a"), message("a"))
+            with anyio.move_on_after(0):
+                await anyio.sleep(1)
+            group.cancel_scope.cancel()
+
+    assert await crash_everywhere(main, limit=1)
 
 
 async def test_appends_that_are_on_their_way_at_once_arrive_in_part() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import sysconfig
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import ContextVar, copy_context
 from pathlib import Path
@@ -19,7 +20,10 @@ from agentjournal.testing.memory_log import MemoryLog
 
 _CUT: ContextVar[Cut | None] = ContextVar("agentjournal_cut", default=None)
 _MOST_CLOSINGS = 100  # awaits in `finally` that a coroutine may have on its way out
-_NOT_THE_USERS = (str(Path(asyncio.__file__).parent), str(Path(__file__).parents[1]))
+_NOT_THE_USERS = (
+    *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
+    str(Path(__file__).parents[1]),
+)
 
 
 class Cut:
@@ -133,6 +137,10 @@ class _Life(Coroutine[Any, Any, Any]):
     def __await__(self) -> Generator[Any, Any, Any]:
         return self._coroutine.__await__()
 
+    def __getattr__(self, name: str) -> Any:
+        """Be looked at as the coroutine itself: libraries ask a task's for its state."""
+        return getattr(self._coroutine, name)
+
 
 @contextlib.contextmanager
 def tasks_under_watch() -> Generator[None]:
@@ -162,12 +170,12 @@ def tasks_under_watch() -> Generator[None]:
 @contextlib.contextmanager
 def _threads_between_awaits(loop: Any) -> Generator[None]:
     """Let what an agent does in threads happen at one await: a thread would outlive the agent."""
-    in_thread = loop.run_in_executor
+    in_thread: Callable[..., asyncio.Future[Any]] = loop.run_in_executor
 
     def at_once(executor: Any, function: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
         if _CUT.get() is None:
             return in_thread(executor, function, *args)
-        future = loop.create_future()
+        future: asyncio.Future[Any] = loop.create_future()
         try:
             settle, with_what = future.set_result, function(*args)
         except Exception as error:  # noqa: BLE001 - for whoever waits

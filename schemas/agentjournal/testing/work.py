@@ -19,6 +19,7 @@ _ANSWERS = (
     ("input", "inputs", "answered_version"),
     ("handoff", "handoffs", "ended_version"),
 )
+_ENDS = frozenset({"completed", "failed", "limit"})
 
 
 class MemoryWork:
@@ -77,12 +78,26 @@ class MemoryWork:
                 asked, answered = row.get("requested_version"), row.get(column)
                 if asked is not None and answered is not None and answered > max(ended, asked):
                     yield reason, answered, None
+        for row in self._of("handoffs", work) if work.get("handed_version") else ():
+            if self._is_to_be_delivered(row):
+                yield "handoff", row["requested_version"], None
         if (work.get("settled_version") or 0) > ended:
             yield "call", work["settled_version"], None
         for row in self._of("approvals", work):
             expires_at = row.get("expires_at")
             if expires_at is not None and row.get("outcome") is None:
                 yield "approval", row["requested_version"], _time(expires_at)
+
+    def _is_to_be_delivered(self, handoff: Row) -> bool:
+        """Whether the session of a delegate is to be begun, or its result to be brought back."""
+        child_id = handoff.get("child_session_id")
+        if handoff.get("mode") != "delegate" or handoff.get("outcome") or not child_id:
+            return False
+        whose = {"tenant": handoff["tenant"], "session_id": child_id}
+        child = next(self._of("work", whose), None)
+        if child is None or child.get("status") not in {None, "open"}:
+            return True
+        return not child.get("turn_id") and child.get("turn_reason") in _ENDS
 
     def _retries(self, work: Row) -> Iterator[tuple[str, int, datetime]]:
         plans = {p["plan_id"]: p for p in self._of("plans", work) if p.get("status") == "open"}
