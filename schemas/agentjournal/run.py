@@ -24,9 +24,9 @@ from agentjournal.ids import new_event_id
 from agentjournal.outgoing import checked_id
 from agentjournal.receipts import Receipt
 from agentjournal.responses import recorded_response
+from agentjournal.run_asking import turn
 from agentjournal.run_handoffs import RunHandoffs
 from agentjournal.tools import Tools, tools_by_name
-from agentjournal.turns import Trigger, begin_for
 from agentjournal.windows.tokens import Count
 from agentjournal.windows.tool_output import MAX_CHARACTERS
 from agentjournal.windows.window import Window, WindowFormat
@@ -165,8 +165,7 @@ class Run(RunHandoffs):
         Raises NeedsVerification for calls whose outcome nobody knows, when all others are done,
         ConstraintViolated when the session works on a handoff that allows no more.
         """
-        if self.state.turn_id is None and self._due():
-            await self.append(self._opening())
+        await self.begin_turn()
         await self.check_constraints()
         try:
             await finish(self, tools_by_name(tools), concurrency)
@@ -211,28 +210,10 @@ class Run(RunHandoffs):
     async def __aexit__(self, *_: object) -> None:
         await self.release()
 
-    def _opening(self) -> list[Event]:
-        """Return what begins a turn where one is due, and takes up what came in."""
-        state = self.state
-        unseen = [message.version for message in self.inbox]
-        if state.turn_id is not None:
-            if not unseen:
-                return []
-            return [TurnEnded(turn_id=state.turn_id, reason="interrupted"), turn("user", unseen)]
-        return [turn(self._due() or "resume", unseen)]
-
-    def _due(self) -> Trigger | None:
-        return begin_for(self.state, self.session.now())
-
     def _duration_ms(self) -> float:
         if self._asked_at is None:
             return 0
         return round((time.perf_counter() - self._asked_at) * 1_000, 3)
-
-
-def turn(trigger: Trigger, input_versions: Sequence[int]) -> TurnStarted:
-    """Return the event that begins a turn with these messages."""
-    return TurnStarted(turn_id=new_event_id(), trigger=trigger, input_versions=list(input_versions))
 
 
 def _given_events(response: Any) -> list[Event] | None:

@@ -8,12 +8,14 @@ from typing import Any
 
 from agentjournal.approvals import Ask, asking, input_of, is_allowed, lapsed, request_of
 from agentjournal.errors import ApprovalNotFound, InputNotFound, VersionConflict
-from agentjournal.events import Event
+from agentjournal.events import Event, TurnEnded, TurnStarted
 from agentjournal.execution_state import Approval, Question, waiting
+from agentjournal.ids import new_event_id
 from agentjournal.receipts import Receipt
 from agentjournal.run_state import Known
 from agentjournal.session_approvals import digest_of_call, moment
 from agentjournal.state import SessionState
+from agentjournal.turns import Trigger, begin_for
 
 _TRIES = 20
 
@@ -49,6 +51,7 @@ class RunAsking(Known):
             digest=digest_of_call(self.state, call_id, tool, arguments),
             expires_at=expires_at,
         )
+        await self.begin_turn()
         await self.decide(lambda state: asking(state, event))
         return self.approval(event.approval_id)
 
@@ -68,6 +71,7 @@ class RunAsking(Known):
     ) -> Question:
         """Ask somebody for something, and end the turn; see `Session.request_input`."""
         event = input_of(question, schema, input_id)
+        await self.begin_turn()
         await self.decide(lambda state: asking(state, event))
         return self.question(event.input_id)
 
@@ -113,6 +117,29 @@ class RunAsking(Known):
                     raise
                 await self.refresh()
 
+    async def begin_turn(self) -> None:
+        """Begin a turn if one is due and none is open. Raises what `append` raises."""
+        if self.state.turn_id is None and self._due():
+            await self.append(self._opening())
+
     async def lapse(self) -> None:
         """Record of approvals whose time has passed that they have expired."""
         await self.decide(lambda state: lapsed(state, self.moment))
+
+    def _opening(self) -> list[Event]:
+        """Return what begins a turn where one is due, and takes up what came in."""
+        state = self.state
+        unseen = [message.version for message in self.inbox]
+        if state.turn_id is not None:
+            if not unseen:
+                return []
+            return [TurnEnded(turn_id=state.turn_id, reason="interrupted"), turn("user", unseen)]
+        return [turn(self._due() or "resume", unseen)]
+
+    def _due(self) -> Trigger | None:
+        return begin_for(self.state, self.session.now())
+
+
+def turn(trigger: Trigger, input_versions: Sequence[int]) -> TurnStarted:
+    """Return the event that begins a turn with these messages."""
+    return TurnStarted(turn_id=new_event_id(), trigger=trigger, input_versions=list(input_versions))

@@ -91,6 +91,7 @@ class RunHandoffs(RunAsking):
             handoff_id=handoff_id,
             child_session_id=child_session_id,
         )
+        await self.begin_turn()
         event = handing_off(self.state, wanted, self.moment)
         await self.decide(lambda state: handing(state, event))
         await self._deliver_one(self.state.handoffs[event.handoff_id])

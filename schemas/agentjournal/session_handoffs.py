@@ -162,7 +162,7 @@ class SessionHandoffs(SessionApprovals):
             if is_late:
                 await self._catch_up(timeout_s, through=version)
             found = self._servers.views.read_stream(self.stream, after=version - 1, most=1)
-            async for recorded in found:
-                if recorded.version == version:
-                    return recorded.event
+            events = [recorded.event async for recorded in found if recorded.version == version]
+            if events:
+                return events[0]
         return None
