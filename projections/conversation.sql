@@ -173,14 +173,15 @@ ON CONFLICT (tenant, session_id, model_call_id) DO UPDATE SET
 INSERT INTO agentjournal_internal.work_1 AS t (
     tenant, session_id, version, agent, status, turn_id, started_version, ended_version,
     turn_reason, due_at, remaining, unseen_version, rewound_version, answer_version,
-    settled_version, to_agent
+    handed_version, settled_version, to_agent
 )
 SELECT * FROM unnest(
     %(tenant)b::text[], %(session_id)b::text[], %(version)b::bigint[], %(agent)b::text[],
     %(status)b::text[], %(turn_id)b::text[], %(started_version)b::bigint[],
     %(ended_version)b::bigint[], %(turn_reason)b::text[], %(due_at)s::timestamptz[],
     %(remaining)b::text[], %(unseen_version)b::bigint[], %(rewound_version)b::bigint[],
-    %(answer_version)b::bigint[], %(settled_version)b::bigint[], %(to_agent)b::text[]
+    %(answer_version)b::bigint[], %(handed_version)b::bigint[], %(settled_version)b::bigint[],
+    %(to_agent)b::text[]
 )
 ON CONFLICT (tenant, session_id) DO UPDATE SET
     version = coalesce(excluded.version, t.version),
@@ -195,5 +196,6 @@ ON CONFLICT (tenant, session_id) DO UPDATE SET
     unseen_version = coalesce(excluded.unseen_version, t.unseen_version),
     rewound_version = coalesce(excluded.rewound_version, t.rewound_version),
     answer_version = coalesce(excluded.answer_version, t.answer_version),
+    handed_version = coalesce(excluded.handed_version, t.handed_version),
     settled_version = coalesce(excluded.settled_version, t.settled_version),
     to_agent = coalesce(excluded.to_agent, t.to_agent);

@@ -46,8 +46,8 @@ def ended(reason: Any = "completed", *, turn_id: str = "t", **more: Any) -> Turn
     return TurnEnded(turn_id=turn_id, reason=reason, **more)
 
 
-def handed(mode: Any, to_agent: str = "other") -> HandoffRequested:
-    return HandoffRequested(handoff_id="h", mode=mode, to_agent=to_agent, task="do it")
+def handed(mode: Any, to_agent: str = "other", **more: Any) -> HandoffRequested:
+    return HandoffRequested(handoff_id="h", mode=mode, to_agent=to_agent, task="do it", **more)
 
 
 def asked(approval_id: str = "a", **more: Any) -> ApprovalRequested:
@@ -120,6 +120,14 @@ CASES: dict[str, tuple[Sequence[Event], tuple[str, int] | None]] = {
         ("handoff", 6),
     ),
     "a handoff that goes on": ([said(), turn(2), handed("delegate"), ended("waiting")], None),
+    "a child that was not begun": (
+        [said(), turn(2), handed("delegate", child_session_id="never begun"), ended("waiting")],
+        ("handoff", 4),
+    ),
+    "a child that nobody waits for": (
+        [said(), turn(2), handed("delegate", child_session_id="never begun"), ended()],
+        None,
+    ),
     "a conversation that was transferred": (
         [said(), turn(2), handed("transfer"), ended()],
         ("handoff", 4),

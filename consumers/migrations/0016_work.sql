@@ -21,6 +21,7 @@ CREATE TABLE agentjournal_internal.work_1 (
     unseen_version  bigint,       -- the first of these messages; 0: none
     rewound_version bigint,       -- of a rewind that no turn came after; 0: none
     answer_version  bigint,       -- of the last answer of a person or another agent
+    handed_version  bigint,       -- of the last task that was handed to another agent
     settled_version bigint,       -- of the last call that was settled from elsewhere
     PRIMARY KEY (tenant, session_id)
 ) WITH (fillfactor = 70);
@@ -213,6 +214,17 @@ FROM (
             AND h.mode = 'transfer' AND h.accepted_version IS NULL AND h.outcome IS NULL
         HAVING count(*) > 0
         UNION ALL
+        SELECT 'handoff', max(h.requested_version), NULL
+        FROM agentjournal_internal.handoffs_1 AS h
+        LEFT JOIN agentjournal_internal.work_1 AS c
+            ON c.tenant = h.tenant AND c.session_id = h.child_session_id
+        WHERE w.turn_reason = 'waiting' AND w.handed_version > 0
+            AND h.tenant = w.tenant AND h.session_id = w.session_id AND h.task_id IS NULL
+            AND h.mode = 'delegate' AND h.outcome IS NULL AND h.child_session_id <> ''
+            AND (c.session_id IS NULL OR c.status <> 'open'
+                OR (c.turn_id = '' AND c.turn_reason IN ('completed', 'failed', 'limit')))
+        HAVING count(*) > 0
+        UNION ALL
         SELECT 'call', w.settled_version, NULL
         WHERE w.turn_reason = 'waiting' AND w.settled_version > w.ended_version
         UNION ALL
@@ -306,7 +318,8 @@ COMMENT ON COLUMN agentjournal.work.agent IS
     'that works on the session: who began it, or to whom the conversation was transferred last';
 COMMENT ON COLUMN agentjournal.work.reason IS
     'turn (it is open), message (of a user, not taken up yet), approval (answered, or expires), '
-    'input (provided), handoff (ended, or transferred to the agent), call (settled from '
+    'input (provided), handoff (ended, transferred to the agent, or to be begun or brought back: '
+    'the other session is not there, or is done), call (settled from '
     'elsewhere), resume (the turn said when), retry (a step of an open plan failed); answers are '
     'those since a turn ended that waits';
 COMMENT ON COLUMN agentjournal.work.recorded_at IS 'broker''s time of that event';

@@ -184,6 +184,11 @@ def test_a_session_is_worked_on_by_whom_it_was_transferred_to_last_and_who_did_n
     assert row_of(to("a"), to("b"), failed("a"))["to_agent"] == "b"
 
 
+def test_what_was_handed_to_another_agent_is_noted_by_its_version() -> None:
+    task = HandoffRequested(handoff_id="h", mode="delegate", to_agent="b", task="look it up")
+    assert row_of(task)["handed_version"] == 3
+
+
 def test_a_session_has_the_status_that_it_came_to() -> None:
     assert row_of(SessionEnded())["status"] == "ended"
     assert row_of(SessionEnded(), SessionResumed())["status"] == "open"
