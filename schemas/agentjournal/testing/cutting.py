@@ -20,10 +20,8 @@ from agentjournal.testing.memory_log import MemoryLog
 
 _CUT: ContextVar[Cut | None] = ContextVar("agentjournal_cut", default=None)
 _MOST_CLOSINGS = 100  # awaits in `finally` that a coroutine may have on its way out
-_NOT_THE_USERS = (
-    *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
-    str(Path(__file__).parents[1]),
-)
+_OURS = str(Path(__file__).parents[1])
+_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 
 
 class Cut:
@@ -208,8 +206,10 @@ def place_of(coroutine: Any) -> str:
         if frame is not None:
             frames.append(frame)
         coroutine = _first(coroutine, "cr_await", "gi_yieldfrom", "ag_await")
-    own = [f for f in frames if not f.f_code.co_filename.startswith(_NOT_THE_USERS)]
-    for frame in (own or frames)[-1:]:
+    near = [f for f in frames if not f.f_code.co_filename.startswith(_LIBRARIES)]
+    own = [f for f in frames if f.f_code.co_filename.startswith(_OURS)]
+    users = [f for f in near if f not in own]
+    for frame in (users or own or frames)[-1:]:
         file = Path(frame.f_code.co_filename)
         shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
         return f"{shown}:{frame.f_lineno} in {frame.f_code.co_name}"
