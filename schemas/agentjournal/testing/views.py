@@ -36,7 +36,7 @@ class MemoryViews:
         """Yield the events of a stream with version > `after`, and where it ends."""
         head = await self.head(stream)
         if head is not None:
-            events = [_stored(each, head[0]) for each in self._events(stream, after, most)]
+            events = [_stored(each) for each in self._events(stream, after, most)]
             yield await whole_page(Page(*head, events), self._artifacts)
 
     async def head(self, stream: StreamId) -> tuple[Version, str] | None:
@@ -68,7 +68,8 @@ class MemoryViews:
         if after is not None:
             last = next((_place(row) for row in rows if row["session_id"] == after), None)
             rows = [] if last is None else [row for row in rows if _place(row) < last]
-        infos = [_info(row, self._open_calls(tenant)) for row in rows]
+        open_calls = self._open_calls(tenant)
+        infos = [_info(row, open_calls) for row in rows]
         return [info for info in infos if _is_asked_for(info, user, status)][:limit]
 
     async def close(self) -> None:
@@ -113,7 +114,7 @@ def _is_asked_for(info: SessionInfo, user: str | None, status: str | None) -> bo
     return user in (None, info.user_id) and status in (None, info.status)
 
 
-def _stored(recorded: Recorded, last_version: Version) -> StoredEvent:
+def _stored(recorded: Recorded) -> StoredEvent:
     return StoredEvent(
         recorded.stream,
         recorded.version,
@@ -123,7 +124,6 @@ def _stored(recorded: Recorded, last_version: Version) -> StoredEvent:
         datetime.fromisoformat(recorded.recorded_at),
         recorded.tokens,
         recorded.hash,
-        last_version,
     )
 
 
