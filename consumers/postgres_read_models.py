@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -63,10 +64,12 @@ class PostgresReadModels:
             raise StartOverError(str(lost)) from lost
         fold.put(missing, found)
 
-    def fold(self, folds: Sequence[ProjectionFold], polled: Polled) -> Sequence[FoldedBatch]:
+    async def fold(self, folds: Sequence[ProjectionFold], polled: Polled) -> Sequence[FoldedBatch]:
         """Fold a poll in memory. Raises PoisonError for an event that cannot be folded."""
-        news = News()
-        batches = [FoldedBatch(each, dict(each.places), each.fold(polled, news)) for each in folds]
+        news, batches = News(), list[FoldedBatch]()
+        for each in folds:
+            batches.append(FoldedBatch(each, dict(each.places), each.fold(polled, news)))
+            await asyncio.sleep(0)  # the transaction of the last poll must not wait for all of them
         self._fault("folded")
         return batches
 

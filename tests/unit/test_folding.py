@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agentjournal.envelope import NO_HASH, Recorded
 from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position, StreamId, stream_id
-from projections.folding import Folded, Parked, Place, PoisonError, ProjectionFold
+from projections.folding import Folded, News, Parked, Place, PoisonError, ProjectionFold
 from projections.projection import Context, Projection
 from projections.rows import Changes, Table
 from tests.support import Stream, event, request, said, session_in
@@ -277,3 +277,34 @@ def test_a_generation_beside_the_live_one_means_the_same_over_tables_of_its_own(
     assert (beside.table_name(table), live.live_as(7).table_name(table)) == ("rows_1_g7", "rows_1")
     assert beside.digest == live.digest == live.live_as(7).digest
     assert (beside.generation, live.live_as(7).generation) == (7, 7)
+
+
+def test_contexts_of_what_is_not_stored_yet_are_kept() -> None:
+    fold, log = new_fold(), log_of(ONE, TWO)
+    folded(fold, log)
+    fold.keep_contexts(log[1:])
+    assert fold.contexts.keys() == {TWO}
+
+
+@given(st.data())
+def test_what_is_new_is_the_same_for_each_projection_that_asks(data: st.DataObject) -> None:
+    written = log_of(*data.draw(st.lists(st.sampled_from([ONE, TWO]), min_size=1, max_size=6)))
+    repeated = data.draw(st.lists(st.sampled_from(written), max_size=4))
+    read = [e._replace(position=Position(at)) for at, e in enumerate([*written, *repeated])]
+    at = data.draw(st.integers(0, len(written) - 1))
+    orders = [(-1, -1), *(each.order for each in written)]
+
+    def folds() -> list[ProjectionFold]:
+        made = [new_fold(), new_fold(), new_fold(at=at, order=orders[at])]
+        for fold in made:
+            hashes = {e.stream: Context(e.version, e.hash) for e in written[:at]}
+            fold.put([ONE, TWO], hashes if fold is made[2] else {})
+        return made
+
+    news = News()
+    shared = [fold.fold({PARTITION: read}, news) for fold in folds()]
+    alone = [fold.fold({PARTITION: read}) for fold in folds()]
+    assert [(rows(done), done.places) for done in shared] == [
+        (rows(done), done.places) for done in alone
+    ]
+    assert sum(number for number, _ in rows(shared[2]).values()) == len(written) - at
