@@ -8,6 +8,8 @@ import signal
 from collections.abc import Coroutine, Generator
 from typing import Any
 
+from agentjournal import finishing
+
 
 class KillPoints:
     """Counts the awaits of an agent and of its calls, and kills the process at one of them."""
@@ -27,19 +29,17 @@ class KillPoints:
 
         async def counted() -> None:
             asyncio.get_running_loop().set_task_factory(self._task)
-            await asyncio.create_task(main, name=_COUNTED)
+            await asyncio.create_task(_Counted(main, self))
 
         asyncio.run(counted())
 
     def _task(
         self, loop: asyncio.AbstractEventLoop, coro: Any, **options: Any
     ) -> asyncio.Task[Any]:
-        # The agent's own, and those in which a run calls its tools; not what keeps connections.
-        is_counted = options.get("name") == _COUNTED or "finish.<locals>" in coro.__qualname__
+        # Those in which a run calls its tools; not what keeps connections.
+        code = getattr(coro, "cr_code", None)
+        is_counted = code is not None and code.co_filename == finishing.__file__
         return asyncio.Task(_Counted(coro, self) if is_counted else coro, loop=loop, **options)
-
-
-_COUNTED = "counted"
 
 
 class _Counted(Coroutine[Any, Any, Any]):
