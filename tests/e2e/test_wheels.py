@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -170,8 +171,12 @@ def test_of_a_program_that_has_packages_of_the_same_names(agentjournal_log):
 
 def test_a_program_tests_its_agent_on_a_log_in_memory(installed: Installed, program: Path) -> None:
     (program / "test_agent.py").write_text(TEST_OF_AN_AGENT)
+    page = (CHECKOUT / "docs" / "testing.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (program / "test_shown.py").write_text(shown)
     ran = installed.run("python", "-m", "pytest", "-q", folder=program)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "3 passed" in ran.stdout
 
 
 def test_without_the_cores_a_log_in_memory_says_what_to_install(
