@@ -112,7 +112,7 @@ async def _read_on(
     asked = None if most is None else max(1, most)
     async for page in stored.read_pages(state.stream, after=state.version - again, most=asked):
         if head is None:
-            head = page
+            head = page.of(())  # its events are not held on to
             if most is not None and most > head.last_version:
                 raise VersionNotFound(state.stream, most, head.last_version)
             events = page.events
@@ -145,7 +145,7 @@ async def _inherit(
 
 def _take(state: SessionState, page: Page, head: Page, until: datetime | None) -> bool:
     """Let `state` take a page's events in order; return whether `until` is not reached yet."""
-    models, taken = page.models(), list[Event]()
+    models, taken = page.models(), list[type[Event]]()
     with not_collecting():
         for event in page.events:
             if event.version != state.version + 1:
@@ -156,8 +156,9 @@ def _take(state: SessionState, page: Page, head: Page, until: datetime | None) -
                 )
             if until is not None and event.at > until:
                 break
-            taken.append(model := next(models))
+            model = next(models)
             state.take(event, model)
+            taken.append(type(model))
         state.summary.count_all(page.events[: len(taken)], taken)
     return len(taken) == len(page.events)
 

@@ -27,7 +27,7 @@ from agentjournal.stored import Page, written_time
 
 _SQL = read_statements("agentjournal", "views.sql")
 _PAGE = 5_000
-_FIRST_PAUSE_S, _MOST_PAUSE_S = 0.004, 0.1
+_FIRST_PAUSE_S, _MOST_PAUSE_S = 0.002, 0.1
 _LEAST_S = 0.5  # a connection that is there may take to be had
 _PATIENCE_S = 5.0  # how long a connection may be waited for where the caller says nothing
 
@@ -76,13 +76,13 @@ class PostgresViews:
             size = _PAGE if most is None else min(most, _PAGE)
             async with self._connection(_PATIENCE_S) as connection:
                 pages = await read_stretch(connection, stream, after, size)
-            for page in pages:
-                yield await whole_page(page, self._artifacts)
             count = sum(len(page.events) for page in pages)
             most = None if most is None else most - count
+            after += count  # versions have no gaps; who reads them would see one
+            while pages:  # which are let go one by one
+                yield await whole_page(pages.pop(0), self._artifacts)
             if count < size or most == 0:
                 return
-            after = pages[-1].events[-1].version
 
     async def head(self, stream: StreamId) -> tuple[Version, str] | None:
         """Return (version, hash) of the stream's last event, None when it has none."""
@@ -153,7 +153,7 @@ class PostgresViews:
             if loop.time() + pause > deadline:
                 raise NotCaughtUp(partition, position, timeout_s)
             await asyncio.sleep(pause)
-            pause = min(pause * 2, _MOST_PAUSE_S)
+            pause = min(pause * 1.5, _MOST_PAUSE_S)
 
     async def _refuse_parked(self, stream: StreamId, projections: Sequence[str] | None) -> None:
         named = None if projections is None else list(projections)

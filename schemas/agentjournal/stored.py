@@ -48,7 +48,6 @@ class StoredEvent(NamedTuple):
     at: datetime  # the broker's clock
     tokens: int | None
     hash: str
-    last_version: int  # of the stream, at the moment of reading
 
     @property
     def recorded_at(self) -> str:

@@ -42,11 +42,11 @@ class Summary:
         self._reached(recorded.version)
         self._count(recorded.type, recorded.schema_version, type(event), 1)
 
-    def count_all(self, recorded: Sequence[Foldable], events: Sequence[Event]) -> None:
-        """Take events in their order, and what each was read as."""
+    def count_all(self, recorded: Sequence[Foldable], models: Sequence[type[Event]]) -> None:
+        """Take events in their order, and the model that each was read as."""
         if recorded:
             self._reached(recorded[-1].version)
-        kinds = Counter(zip(map(_KIND, recorded), map(type, events), strict=True))
+        kinds = Counter(zip(map(_KIND, recorded), models, strict=True))
         for ((kind, schema_version), model), count in kinds.items():
             self._count(kind, schema_version, model, count)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -39,12 +39,11 @@ def model_called(state: SessionState, event: ModelCalled, _: Foldable) -> None:
         currency = event.cost.currency
         before = cost.get(currency, Decimal(0))
         cost = {**cost, currency: _EXACT.add(before, Decimal(event.cost.amount))}
-    state.usage = replace(
-        used,
-        model_calls=used.model_calls + 1,
-        input_tokens=used.input_tokens + event.input_tokens,
-        output_tokens=used.output_tokens + event.output_tokens,
-        cost=cost,
+    state.usage = Usage(
+        used.model_calls + 1,
+        used.input_tokens + event.input_tokens,
+        used.output_tokens + event.output_tokens,
+        cost,
     )
 
 

@@ -14,16 +14,17 @@ LIMIT %(most)s;
 
 -- name: page
 -- What a state is folded from, and no more of the envelope than that.
-SELECT e.stream, e.version, e.type, e.schema_version, e.raw_data, e.recorded_at, e.tokens, e.hash,
-       s.version AS last_version
-FROM agentjournal.events AS e
-JOIN agentjournal.streams AS s USING (stream)
-WHERE stream = %(stream)s AND e.version > %(after)s
-ORDER BY e.version
+SELECT version, type, schema_version, raw_data, recorded_at, tokens, hash
+FROM agentjournal.events
+WHERE stream = %(stream)s AND version > %(after)s
+ORDER BY version
 LIMIT %(most)s;
 
 -- name: page_head
-SELECT s.version, s.head_hash, p.projection, p.version AS parked_version
+-- Where the stream ends, and the last event that is stored of it, in one moment of the database.
+SELECT s.version, s.head_hash, p.projection, p.version AS parked_version,
+       (SELECT max(e.version) FROM agentjournal.events AS e
+        WHERE e.stream = %(stream)s) AS last_stored
 FROM (VALUES (%(stream)s::text)) AS asked (stream)
 LEFT JOIN agentjournal.streams AS s USING (stream)
 LEFT JOIN agentjournal.parked AS p ON p.stream = asked.stream AND p.projection = 'events';

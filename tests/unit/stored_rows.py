@@ -28,13 +28,13 @@ class Rows:
         if not self.events:
             return
         last = self.events[-1]
-        found = [stored_event(e, last.version) for e in self.events if e.version > after][:most]
+        found = [stored_event(e) for e in self.events if e.version > after][:most]
         pages = [found[at : at + self.page] for at in range(0, len(found), self.page)] or [[]]
         for events in pages:
             yield Page(last.version, self.head_hash or last.hash, events)
 
 
-def stored_event(recorded: Recorded, last_version: int) -> StoredEvent:
+def stored_event(recorded: Recorded) -> StoredEvent:
     """Return what is read of an event for a state."""
     return StoredEvent(
         recorded.stream,
@@ -45,5 +45,4 @@ def stored_event(recorded: Recorded, last_version: int) -> StoredEvent:
         datetime.fromisoformat(recorded.recorded_at),
         recorded.tokens,
         recorded.hash,
-        last_version,
     )
