@@ -1,0 +1,102 @@
+"""`unknown` and `settle`: what nobody knows the outcome of, and saying it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any
+
+import typer
+
+from agentjournal import Session, ToolCall
+from agentjournal.settings import find_settings
+from commands.answering import answered, json_option
+from commands.errors import CommandFailed
+from commands.harmless import one_line
+from commands.naming import session_named
+from commands.postgres_waiting import Row, rows
+from commands.printing import Column, print_json_array, print_line, print_rows
+from commands.times import date_and_clock
+
+commands = typer.Typer()
+
+_COLUMNS = (
+    Column("where"),
+    Column("kind", short=True),
+    Column("id"),
+    Column("what"),
+    Column("effect", short=True),
+    Column("attempt", "right", short=True),
+    Column("started", short=True),
+    Column("key", optional=True),
+)
+
+
+@commands.command()
+def unknown(
+    session: Annotated[
+        str | None, typer.Argument(help="A session's id, or its stream; else all of the tenant.")
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+) -> None:
+    """List calls and steps that were begun, and whose worker is gone: did they happen?
+
+    `key` is what the outside system knows them by. `settle` says what came of a call.
+    """
+    settings = find_settings()
+    named = None if session is None else session_named(settings, session)
+    found = rows(
+        settings,
+        "unknown",
+        tenant=settings.tenant if named is None else named.tenant,
+        session=None if named is None else named.session_id,
+    )
+    if as_json:
+        print_json_array(found)
+    else:
+        print_rows(_COLUMNS, _lines(found))
+
+
+def _lines(found: Iterable[Row]) -> Iterator[list[str]]:
+    for row in found:
+        arguments = row["arguments"] or ""
+        yield [
+            row["session_id"] or f"task {row['task_id']}",
+            row["kind"],
+            row["id"],
+            f"{row['what']} {arguments}".rstrip(),
+            row["effect"] or "-",
+            str(row["attempt"]),
+            date_and_clock(row["started_at"]),
+            row["idempotency_key"] or "-",
+        ]
+
+
+@commands.command()
+def settle(
+    session: Annotated[str, typer.Argument(help="A session's id, or its stream.")],
+    call: Annotated[str, typer.Argument(help="A call's id, as `unknown` lists it.")],
+    *,
+    completed: Annotated[
+        str | None, typer.Option("--completed", metavar="TEXT", help="It happened: its output.")
+    ] = None,
+    failed: Annotated[
+        str | None, typer.Option("--failed", metavar="TEXT", help="It did not: why.")
+    ] = None,
+    evidence: Annotated[
+        str | None, typer.Option("--evidence", metavar="JSON", help="How one knows.")
+    ] = None,
+) -> None:
+    """Say what came of a call. The first outcome stands; status 1 when that is another one."""
+    if (completed is None) == (failed is None):
+        raise typer.BadParameter("give one of --completed and --failed")
+    known: Any = json_option("--evidence", evidence)
+
+    async def settled(found: Session) -> ToolCall:
+        return await found.settle(call, output=completed, error=failed, evidence=known)
+
+    held = answered(session, settled)
+    said = one_line(f"call {held.call_id} of {held.tool} is {held.outcome}")
+    if held.outcome != ("completed" if failed is None else "failed"):
+        raise CommandFailed(said)
+    print_line(said)
