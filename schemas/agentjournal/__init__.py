@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agentjournal.cached_results import CachedResult
     from agentjournal.calls import Call
     from agentjournal.checkpoints import CheckpointPolicy, CheckpointWatch
+    from agentjournal.context import Context, EntityState
     from agentjournal.counters import Counter
     from agentjournal.digests import arguments_digest, idempotency_key
     from agentjournal.drafts import Delta
@@ -209,6 +210,7 @@ __all__ = [
     "Connecting",
     "ConstraintViolated",
     "Constraints",
+    "Context",
     "ConversationCompacted",
     "ConversationRewound",
     "Cost",
@@ -218,6 +220,7 @@ __all__ = [
     "Delta",
     "DocumentPart",
     "Entity",
+    "EntityState",
     "EnvironmentChanged",
     "Event",
     "EventUnreadable",
@@ -388,6 +391,8 @@ _MODULES = {
     "CallNotFound": "errors",
     "CallEnded": "errors",
     "Counter": "counters",
+    "Context": "context",
+    "EntityState": "context",
     "arguments_digest": "digests",
     "Delta": "drafts",
     "Recorded": "envelope",

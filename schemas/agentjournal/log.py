@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from pydantic import ValidationError
 
+from agentjournal.context import Context, EntityStream, load_context
 from agentjournal.counters import Counter
 from agentjournal.envelope import Recorded
 from agentjournal.events import SessionStarted
@@ -77,6 +78,35 @@ class Log:
         """
         stream = stream_id("task", self.settings.tenant, task_id)
         return Task(stream, self._servers, self._writer(agent, worker))
+
+    async def context(
+        self,
+        *,
+        session: str | None = None,
+        task: str | None = None,
+        user: str | None = None,
+        timeout_s: float = 5.0,
+    ) -> Context:
+        """Return what a session, a task and a user have come to, all loaded at once.
+
+        Each is named by its id, and None where it has not begun or is not asked for. Of the user
+        there are the facts that were recorded, without those that were retracted; which of them
+        hold now is not decided here. All of it is as fresh as `load()` of a new handle: with
+        everything that was acknowledged before this call. The layers are streams of their own, so
+        one may have moved on while another was read: `versions` says what was read of each.
+
+        Raises what `Session.load` raises, but SessionNotFound.
+        """
+        of_user: EntityStream | None = None
+        if user is not None:
+            stream = stream_id("user", self.settings.tenant, user)
+            of_user = EntityStream(stream, self._servers, self._writer(None, None))
+        return await load_context(
+            None if session is None else self.session(session),
+            None if task is None else self.task(task),
+            of_user,
+            timeout_s,
+        )
 
     def lock(
         self,

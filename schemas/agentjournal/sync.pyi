@@ -8,6 +8,7 @@ import agentjournal
 from agentjournal.cached_results import CachedResult
 from agentjournal.calls import Appends
 from agentjournal.constraints import Violation
+from agentjournal.context import Context
 from agentjournal.envelope import Recorded
 from agentjournal.errors import AgentJournalError
 from agentjournal.events import (
@@ -86,6 +87,14 @@ class Log:
         agent: str | None = ...,
         worker: str | None = ...,
     ) -> Task: ...
+    def context(
+        self,
+        *,
+        session: str | None = ...,
+        task: str | None = ...,
+        user: str | None = ...,
+        timeout_s: float = ...,
+    ) -> Context: ...
     def lock(
         self,
         name: str,

@@ -1,30 +1,54 @@
-"""From stored events to a task's state."""
+"""From stored events to the state of a task, or of another stream that is folded as simply."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
 from agentjournal.errors import IntegrityError
-from agentjournal.ids import StreamId
+from agentjournal.ids import StreamId, Version
 from agentjournal.loading import StoredEvents
-from agentjournal.stored import Page
+from agentjournal.stored import Foldable, Page
 from agentjournal.task_state import TaskState
+
+
+class Folding(Protocol):
+    """A state that takes the events of its stream one after the other."""
+
+    version: Version
+    hash: str
+
+    def apply(self, recorded: Foldable) -> None:
+        """Take the next event."""
+        ...
+
+
+S = TypeVar("S", bound=Folding)
 
 
 async def stored_task(
     stored: StoredEvents, stream: StreamId, kept: TaskState | None = None
 ) -> TaskState:
-    """Return what the stored events of a task come to; an empty state when there are none.
+    """Return what the stored events of a task come to; see `stored_fold`."""
+    return await stored_fold(stored, stream, TaskState, kept)
+
+
+async def stored_fold(
+    stored: StoredEvents, stream: StreamId, empty: Callable[[StreamId], S], kept: S | None = None
+) -> S:
+    """Return what the stored events of a stream come to; an empty state when there are none.
 
     A state that was `kept` goes on, if the last event that it took is still what is stored there.
     Raises StreamParked, EventUnreadable, IntegrityError when the events are not the whole chain.
     """
-    state = kept or TaskState(stream)
+    state = kept or empty(stream)
     again = 1 if state.version else 0  # its last event is read once more
     head: Page | None = None
     async for page in stored.read_pages(stream, after=state.version - again):
         events = page.events
         if head is None and again:
             if not events or (events[0].version, events[0].hash) != (state.version, state.hash):
-                return await stored_task(stored, stream)
+                return await stored_fold(stored, stream, empty)
             events = events[1:]
         head = head or page
         for event in events:
@@ -34,7 +58,7 @@ async def stored_task(
                 raise IntegrityError(f"{stream}: version {event.version} is not the head's event")
             state.apply(event)
     if head is None:
-        return TaskState(stream)
+        return empty(stream)
     if state.version < head.last_version:
         missing = head.last_version - state.version
         raise IntegrityError(f"{stream}: {missing} events are missing")

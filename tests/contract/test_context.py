@@ -1,0 +1,120 @@
+"""The layers of a piece of work, loaded together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from agentjournal import (
+    AppendRejected,
+    FactLearned,
+    FactRetracted,
+    Log,
+    MessageAdded,
+    StreamParked,
+)
+from agentjournal.context import EntityStream
+from agentjournal.handle import Writer
+from agentjournal.ids import StreamId, stream_id
+from agentjournal.stored import Page
+from tests.clients import Clients
+from tests.servers import inside
+
+
+def about(log: Log, user: str) -> EntityStream:
+    """Return a handle that what is learned of a user is written through."""
+    stream = stream_id("user", log.settings.tenant, user)
+    return EntityStream(stream, inside(log), Writer("/t/promoter", None, None))
+
+
+def fact(fact_id: str, attribute: str, value: Any) -> FactLearned:
+    return FactLearned.model_validate(
+        {
+            "fact_id": fact_id,
+            "kind": "preference",
+            "attribute": attribute,
+            "value": value,
+            "cardinality": "single",
+            "quote": "as said",
+            "evidence": [],
+            "author_role": "user",
+            "confidence": 1,
+            "valid_from": "2026-01-01T00:00:00Z",
+            "extractor": {"name": "rules", "version": "1"},
+        }
+    )
+
+
+async def test_three_layers_are_as_fresh_as_what_anybody_wrote(clients: Clients) -> None:
+    async with clients.connected() as one, clients.connected(tenant=one.settings.tenant) as two:
+        session = one.session("monday", user="u-7", task="ticket-9")
+        last = await session.append(MessageAdded(role="user", content="Hello"))
+        await one.task("ticket-9").set_note("parcel", 77)
+        await about(one, "u-7").append([fact("f-1", "language", "de"), fact("f-2", "name", "Rosa")])
+
+        context = await two.context(session="monday", task="ticket-9", user="u-7")
+        assert context.session is not None
+        assert [message.text for message in context.session.messages] == ["Hello"]
+        assert context.session.user == "u-7"
+        assert context.task is not None
+        assert context.task.notes["parcel"].value == 77
+        assert context.user is not None
+        assert [(f.attribute, f.value) for f in context.user.facts.values()] == [
+            ("language", "de"),
+            ("name", "Rosa"),
+        ]
+        tenant = one.settings.tenant
+        assert context.versions == {
+            f"session/{tenant}/monday": last.last_version,
+            f"task/{tenant}/ticket-9": 1,
+            f"user/{tenant}/u-7": 2,
+        }
+
+
+async def test_what_has_not_begun_or_is_not_asked_for_is_none(clients: Clients) -> None:
+    async with clients.connected() as log:
+        context = await log.context(session="monday", user="u-7")
+        assert (context.session, context.task, context.user) == (None, None, None)
+        tenant = log.settings.tenant
+        assert context.versions == {f"session/{tenant}/monday": 0, f"user/{tenant}/u-7": 0}
+        assert (await log.context()).versions == {}
+        with pytest.raises(AppendRejected):
+            await log.context(session="")
+
+
+async def test_of_facts_with_one_id_the_first_counts_until_one_is_retracted(
+    clients: Clients,
+) -> None:
+    async with clients.connected() as log:
+        user = about(log, "u-7")
+        await user.append([fact("f-1", "language", "de"), fact("f-1", "language", "fr")])
+        await user.append([fact("f-2", "name", "Rosa"), fact("f-3", "language", "it")])
+        retracted = FactRetracted(fact_id="f-2", reason="it is her sister's", by="u-7")
+        await user.append([retracted, fact("f-2", "name", "Rosa")])
+        context = await log.context(user="u-7")
+        assert context.user is not None
+        assert [(f.fact_id, f.value) for f in context.user.facts.values()] == [
+            ("f-1", "de"),
+            ("f-3", "it"),
+        ]
+        assert context.user.version == 6
+
+
+async def test_a_layer_that_cannot_be_read_is_not_taken_for_one_that_is_not_there(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with clients.connected() as log:
+        await log.task("ticket-9").set_note("parcel", 77)
+        views = inside(log).views
+        read = views.read_pages
+
+        def parked(stream: StreamId, **asked: Any) -> AsyncIterator[Page]:
+            if stream.startswith("task/"):
+                raise StreamParked(stream, "events", 1)
+            return read(stream, **asked)
+
+        monkeypatch.setattr(views, "read_pages", parked)
+        with pytest.raises(StreamParked):
+            await log.context(session="monday", task="ticket-9")
