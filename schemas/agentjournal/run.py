@@ -12,12 +12,14 @@ from agentjournal.events import (
     Event,
     Failure,
     MessageAdded,
+    ModelCalled,
     Part,
     TextPart,
     ToolCallPart,
     TurnEnded,
     TurnStarted,
 )
+from agentjournal.events.message import Role
 from agentjournal.events.tool import Effect
 from agentjournal.finishing import finish
 from agentjournal.ids import new_event_id
@@ -25,7 +27,8 @@ from agentjournal.outgoing import checked_id
 from agentjournal.receipts import Receipt
 from agentjournal.responses import recorded_response
 from agentjournal.run_asking import turn
-from agentjournal.run_handoffs import RunHandoffs
+from agentjournal.run_checkpoints import RunCheckpoints
+from agentjournal.streaming import StreamedMessage
 from agentjournal.tools import Tools, tools_by_name
 from agentjournal.windows.tokens import Count
 from agentjournal.windows.tool_output import MAX_CHARACTERS
@@ -36,7 +39,7 @@ _TRIES = 3  # to begin a turn with a message; else it begins with the next windo
 EndReason: TypeAlias = Literal["completed", "interrupted", "failed", "waiting", "limit"]
 
 
-class Run(RunHandoffs):
+class Run(RunCheckpoints):
     """What a worker has of a session while it holds the lease.
 
     `session` is a handle that writes under the fence; `state` what the session has come to, as far
@@ -102,12 +105,29 @@ class Run(RunHandoffs):
                 attempt=attempt,
                 taken=self.state.calls,
             )
-        batch = [*self._opening(), *events]
-        if _is_answer(events):
-            begun = [each.turn_id for each in batch if isinstance(each, TurnStarted)]
-            turn_id = begun[-1] if begun else self.state.turn_id
-            batch.append(TurnEnded(turn_id=turn_id or "", reason="completed"))
-        receipt = await self.append(batch)
+        receipt = await self.append(self._in_turn(events))
+        await self.catch_up()
+        return receipt
+
+    def stream_message(
+        self,
+        role: Role = "assistant",
+        *,
+        message_id: str | None = None,
+        model_call_id: str | None = None,
+        unredacted: bool = False,
+    ) -> StreamedMessage:
+        """Return a message to write piece by piece; see `Session.stream_message`.
+
+        An assistant's that asks for no tool ends the turn, as with `record`.
+        """
+        message = self.session.stream_message(
+            role, message_id=message_id, model_call_id=model_call_id, unredacted=unredacted
+        )
+        return message.recorded_by(self._record_streamed)
+
+    async def _record_streamed(self, events: Sequence[Event], append_id: str) -> Receipt:
+        receipt = await self.append(self._in_turn(events), append_id=append_id)
         await self.catch_up()
         return receipt
 
@@ -210,6 +230,15 @@ class Run(RunHandoffs):
     async def __aexit__(self, *_: object) -> None:
         await self.release()
 
+    def _in_turn(self, events: Sequence[Event]) -> list[Event]:
+        """Return what the assistant says with the beginning and the end of its turn."""
+        batch = [*self._opening(), *events]
+        if _is_answer(events):
+            begun = [each.turn_id for each in batch if isinstance(each, TurnStarted)]
+            turn_id = begun[-1] if begun else self.state.turn_id
+            batch.append(TurnEnded(turn_id=turn_id or "", reason="completed"))
+        return batch
+
     def _duration_ms(self) -> float:
         if self._asked_at is None:
             return 0
@@ -226,8 +255,14 @@ def _given_events(response: Any) -> list[Event] | None:
 
 
 def _is_answer(events: Sequence[Event]) -> bool:
-    """Whether the assistant says something in `events`, and asks for no tool."""
+    """Whether the assistant has said all in `events`, and asks for no tool."""
     said = [e for e in events if isinstance(e, MessageAdded) and e.role == "assistant"]
-    return bool(said) and not any(
-        isinstance(part, ToolCallPart) for message in said for part in message.parts
+    is_paused = any(isinstance(e, ModelCalled) and e.finish_reason in _PAUSED for e in events)
+    return (
+        bool(said)
+        and not is_paused
+        and not any(isinstance(part, ToolCallPart) for message in said for part in message.parts)
     )
+
+
+_PAUSED = frozenset({"pause_turn"})  # Anthropic's: asked again, the model goes on

@@ -114,12 +114,19 @@ class Known:
         return state
 
     async def append(
-        self, events: Event | Sequence[Event], /, *, expected_version: int | None = None
+        self,
+        events: Event | Sequence[Event],
+        /,
+        *,
+        expected_version: int | None = None,
+        append_id: str | None = None,
     ) -> Receipt:
         """Append events under the fence. Raises what `Session.append` raises, and LeaseLost."""
         self._check_lease()
         batch = [events] if isinstance(events, Event) else list(events)
-        receipt = await self.session.append(batch, expected_version=expected_version)
+        receipt = await self.session.append(
+            batch, expected_version=expected_version, append_id=append_id
+        )
         self._recorded(batch, receipt)
         return receipt
 

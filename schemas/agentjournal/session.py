@@ -26,7 +26,9 @@ from agentjournal.windows.tool_output import MAX_CHARACTERS
 from agentjournal.windows.window import Window, WindowFormat, WindowOptions, Windows
 
 if TYPE_CHECKING:
+    from agentjournal.checkpoints import CheckpointPolicy
     from agentjournal.run import Run
+    from agentjournal.run_checkpoints import Snapshot
 
 
 class Session(SessionStates, SessionPlans, SessionHandoffs):
@@ -64,21 +66,28 @@ class Session(SessionStates, SessionPlans, SessionHandoffs):
         lease_s: float = 60.0,
         wait_s: float = 0.0,
         timeout_s: float = 30.0,
+        checkpoints: CheckpointPolicy | None = None,
+        checkpoint: Snapshot | None = None,
     ) -> Resuming:
         """Take the session's lease and go on: `async with session.resume() as run`.
 
         The run holds the lease, renews it, and gives it back at the end; `await session.resume()`
         gives one to release oneself. `worker` is a name that no other worker has, by default one of
         this handle's or this process's. While another worker holds the lease, up to `wait_s` are
-        spent waiting for it.
+        spent waiting for it. Messages that an earlier worker streamed and died over are recorded as
+        incomplete. `checkpoints` says when to save what `checkpoint()` returns.
 
         Entering raises LeaseHeld, and what `append` and `load` raise; ValueError for a length that
         is no length.
         """
         name = worker or self._writer.worker or process_name()
-        return Resuming(
-            self, checked_id("worker", name), checked_length(lease_s), (wait_s, timeout_s)
-        )
+        if (checkpoints is None) != (checkpoint is None):
+            raise ValueError("`checkpoints` says when, `checkpoint` what to save: give both")
+        waits = wait_s, timeout_s
+        resuming = Resuming(self, checked_id("worker", name), checked_length(lease_s), waits)
+        if checkpoints is not None and checkpoint is not None:
+            resuming.saving = checkpoints, checkpoint
+        return resuming
 
     async def taken(
         self,
@@ -99,7 +108,9 @@ class Session(SessionStates, SessionPlans, SessionHandoffs):
         keeper = Keeper(held, lease)
         keeper.start()
         try:
-            state = await held.state_before(receipt, timeout_s)
+            abandoned = await held.record_abandoned()
+            last = abandoned[-1] if abandoned else receipt
+            state = await held.state_before(last, timeout_s)
             run = (make or Run)(held, state.copied(), keeper)
             await run.deliver()
         except BaseException:
@@ -119,14 +130,14 @@ class Session(SessionStates, SessionPlans, SessionHandoffs):
         self._notes_to = note
         self._windows, self._kept = windows, kept
 
-    async def state_before(self, lease: Receipt, timeout_s: float) -> SessionState:
-        """Return the state with all that was written before a lease was taken.
+    async def state_before(self, last: Receipt, timeout_s: float) -> SessionState:
+        """Return the state with all that was written before `last`, the lease if nothing else.
 
-        The lease's own event is missing where the read models do not show it yet.
+        That itself is missing where the read models do not show it yet.
         """
         head = await self._servers.views.head(self.stream)
-        # The fence is the version that the event was given: nothing else can be before it.
-        if head is None or head[0] < lease.first_version - 1:
+        # It has the version after all that: nothing else can be before it.
+        if head is None or head[0] < last.first_version - 1:
             await self._reached(None, timeout_s, fresh=True)
         return await self._kept.current(self._servers.views, self.stream)
 

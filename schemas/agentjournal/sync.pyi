@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import agentjournal
 from agentjournal.cached_results import CachedResult
 from agentjournal.calls import Appends
+from agentjournal.checkpoints import CheckpointPolicy
 from agentjournal.constraints import Violation
 from agentjournal.context import Context
 from agentjournal.envelope import Recorded
@@ -44,6 +45,7 @@ from agentjournal.plans import AnyStep
 from agentjournal.ports import SessionInfo
 from agentjournal.receipts import Receipt
 from agentjournal.run import EndReason
+from agentjournal.run_checkpoints import Snapshot
 from agentjournal.settings import Settings
 from agentjournal.state import Message, SessionState
 from agentjournal.streaming import Record
@@ -448,6 +450,8 @@ class Session:
         lease_s: float = ...,
         wait_s: float = ...,
         timeout_s: float = ...,
+        checkpoints: CheckpointPolicy | None = ...,
+        checkpoint: Snapshot | None = ...,
     ) -> Run: ...
     def taken(
         self,
@@ -466,7 +470,7 @@ class Session:
     ) -> None: ...
     def state_before(
         self,
-        lease: Receipt,
+        last: Receipt,
         timeout_s: float,
     ) -> SessionState: ...
     def compact(
@@ -793,6 +797,7 @@ class Run:
         /,
         *,
         expected_version: int | None = ...,
+        append_id: str | None = ...,
     ) -> Receipt: ...
     def catch_up(self) -> None: ...
     def release(self) -> None: ...
@@ -880,6 +885,21 @@ class Run:
         self,
         call: Call,
     ) -> None: ...
+    def save_by(
+        self,
+        policy: CheckpointPolicy,
+        snapshot: Snapshot,
+    ) -> None: ...
+    def save_checkpoint(
+        self,
+        state: Any = ...,
+        *,
+        label: str | None = ...,
+    ) -> str: ...
+    def restore_checkpoint(
+        self,
+        checkpoint_id: str | None = ...,
+    ) -> Any: ...
     def say(
         self,
         content: str | Sequence[Part],
@@ -896,6 +916,14 @@ class Run:
         request_model: str | None = ...,
         attempt: int = ...,
     ) -> Receipt: ...
+    def stream_message(
+        self,
+        role: Role = ...,
+        *,
+        message_id: str | None = ...,
+        model_call_id: str | None = ...,
+        unredacted: bool = ...,
+    ) -> StreamedMessage: ...
     def window(
         self,
         *,

@@ -1,0 +1,109 @@
+"""A run that saves the agent's own state when its policy says so."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeAlias
+
+from agentjournal.checkpoints import CheckpointPolicy, CheckpointWatch
+from agentjournal.events import (
+    CheckpointSaved,
+    Event,
+    ToolCompleted,
+    ToolFailed,
+    ToolSettled,
+    ToolStarted,
+)
+from agentjournal.ids import new_event_id
+from agentjournal.receipts import Receipt
+from agentjournal.run_handoffs import RunHandoffs
+
+Snapshot: TypeAlias = Callable[[], Any | Awaitable[Any]]  # what the agent wants to find again
+
+
+class RunCheckpoints(RunHandoffs):
+    """Saves and goes back to states of the agent itself."""
+
+    _watch: CheckpointWatch | None = None
+    _snapshot: Snapshot | None = None
+    _is_saving = False
+
+    def save_by(self, policy: CheckpointPolicy, snapshot: Snapshot) -> None:
+        """Save what `snapshot()` returns whenever the policy says so, from now on."""
+        self._watch = CheckpointWatch(policy, self.held_s)
+        self._snapshot = snapshot
+
+    async def append(
+        self,
+        events: Event | Sequence[Event],
+        /,
+        *,
+        expected_version: int | None = None,
+        append_id: str | None = None,
+    ) -> Receipt:
+        """Append events under the fence, and a checkpoint before or after them if one is due.
+
+        Raises what `Session.append` raises, LeaseLost, and what the agent's snapshot raises.
+        """
+        batch = [events] if isinstance(events, Event) else list(events)
+        watch = self._watch
+        if watch is None or self._is_saving:
+            return await super().append(
+                batch, expected_version=expected_version, append_id=append_id
+            )
+        begun = [event.effect for event in batch if isinstance(event, ToolStarted)]
+        # One with an expected version is behind nothing that the caller does not know of.
+        if expected_version is None and any(
+            watch.about_to_run(effect, self.held_s) for effect in begun
+        ):
+            await self.save_checkpoint()
+        receipt = await super().append(
+            batch, expected_version=expected_version, append_id=append_id
+        )
+        ended = [watch.effect_ended(effect, self.held_s) for effect in self._ended_by(batch)]
+        if watch.event_written(self.held_s, len(batch)) or any(ended):
+            await self.save_checkpoint()
+        return receipt
+
+    async def save_checkpoint(self, state: Any = None, *, label: str | None = None) -> str:
+        """Save a state, without one what the snapshot of this run gives; return its id.
+
+        Raises what `append` raises; ValueError when there is no state and no snapshot.
+        """
+        if state is None:
+            if self._snapshot is None:
+                raise ValueError("there is no state: give one, or resume with `checkpoint=`")
+            taken = self._snapshot()
+            state = await taken if inspect.isawaitable(taken) else taken
+        event = CheckpointSaved(
+            checkpoint_id=new_event_id(), label=label, schema_version=1, state=state
+        )
+        self._is_saving = True
+        try:
+            await super().append(event)
+        finally:
+            self._is_saving = False
+        if self._watch is not None:
+            self._watch.saved(self.held_s)
+        return event.checkpoint_id
+
+    async def restore_checkpoint(self, checkpoint_id: str | None = None) -> Any:
+        """Return a saved state, without an id the last; see `Session.restore_checkpoint`.
+
+        With a policy only the last `keep` can be gone back to.
+        """
+        keep = None if self._watch is None else self._watch.policy.keep
+        state = await self.session.restore_checkpoint(checkpoint_id, keep=keep)
+        await self.refresh()
+        return state
+
+    def _ended_by(self, batch: Sequence[Event]) -> list[Any]:
+        """Return the effects of the calls that have an outcome by these events."""
+        ids = [
+            event.call_id
+            for event in batch
+            if isinstance(event, ToolCompleted | ToolFailed | ToolSettled)
+        ]
+        calls = [self.state.calls[call_id] for call_id in ids if call_id in self.state.calls]
+        return [call.effect for call in calls if call.effect is not None]
