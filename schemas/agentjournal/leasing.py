@@ -127,15 +127,24 @@ class Keeper:
                 await asyncio.sleep(left)
                 continue
             try:
-                event = LeaseRenewed(fence=self.lease.fence)
-                receipt = await self.handle.append(event, timeout_s=max(1.0, self.lease.lease_s))
-                if self.recorded is not None:
-                    self.recorded(event, receipt)
-            except (AppendOutcomeUnknown, Unavailable):
+                await self._renew_once()
+            except Unavailable:
                 await asyncio.sleep(min(0.25, self.lease.lease_s / 8))  # the servers may be back
             except AgentJournalError as error:
                 self.lost = error
                 return
+
+    async def _renew_once(self) -> None:
+        event = LeaseRenewed(fence=self.lease.fence)
+        asked = self.handle.append(event, timeout_s=max(1.0, self.lease.lease_s))
+        while True:
+            try:
+                receipt = await asked
+                break
+            except AppendOutcomeUnknown as unknown:  # whoever folds what is recorded must be told
+                asked = unknown.retry()
+        if self.recorded is not None:
+            self.recorded(event, receipt)
 
     async def stop(self) -> None:
         """Stop renewing."""

@@ -28,6 +28,7 @@ from agentjournal.receipts import Receipt
 from agentjournal.responses import recorded_response
 from agentjournal.run_asking import turn
 from agentjournal.run_checkpoints import RunCheckpoints
+from agentjournal.run_state import READ_S
 from agentjournal.streaming import StreamedMessage
 from agentjournal.tools import Tools, tools_by_name
 from agentjournal.windows.tokens import Count
@@ -105,9 +106,7 @@ class Run(RunCheckpoints):
                 attempt=attempt,
                 taken=self.state.calls,
             )
-        receipt = await self.append(self._in_turn(events))
-        await self.catch_up()
-        return receipt
+        return await self.append(self._in_turn(events))
 
     def stream_message(
         self,
@@ -127,9 +126,7 @@ class Run(RunCheckpoints):
         return message.recorded_by(self._record_streamed)
 
     async def _record_streamed(self, events: Sequence[Event], append_id: str) -> Receipt:
-        receipt = await self.append(self._in_turn(events), append_id=append_id)
-        await self.catch_up()
-        return receipt
+        return await self.append(self._in_turn(events), append_id=append_id)
 
     async def window(
         self,
@@ -139,7 +136,7 @@ class Run(RunCheckpoints):
         format: WindowFormat = "openai-chat",  # noqa: A002 - the field's word
         count: Count | None = None,
         max_output: int = MAX_CHARACTERS,
-        timeout_s: float = 5.0,
+        timeout_s: float = READ_S,
     ) -> Window:
         """Return the conversation for the model, with all that came in; see `Session.window`.
 

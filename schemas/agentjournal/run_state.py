@@ -36,6 +36,9 @@ class OwnEvent(NamedTuple):
         return self.event.schema_version
 
 
+READ_S = 30.0  # how long the read models may be behind before a run gives up
+
+
 class Known:
     """The state of a session that this process holds the lease of, and writes to.
 
@@ -104,7 +107,7 @@ class Known:
         """Seconds since the lease was taken, or a little less."""
         return self.session.time.monotonic() - self._held_from
 
-    async def refresh(self, *, timeout_s: float = 5.0) -> SessionState:
+    async def refresh(self, *, timeout_s: float = READ_S) -> SessionState:
         """Read what others wrote meanwhile; return the state. Raises what `load` raises."""
         self._check_lease()
         state = (await self.session.current(timeout_s=timeout_s)).copied()
@@ -128,6 +131,8 @@ class Known:
             batch, expected_version=expected_version, append_id=append_id
         )
         self._recorded(batch, receipt)
+        if not self.going:  # else calls that go on at once may fill the gap, and nobody looks yet
+            await self.catch_up()
         return receipt
 
     def _recorded(self, events: Sequence[Event], receipt: Receipt) -> None:

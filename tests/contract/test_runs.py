@@ -8,7 +8,16 @@ from collections import Counter
 import pytest
 
 import agentjournal
-from agentjournal import LeaseHeld, LeaseLost, Log, MessageAdded, Part, Session, ToolCallPart
+from agentjournal import (
+    LeaseHeld,
+    LeaseLost,
+    Log,
+    MessageAdded,
+    NoteSet,
+    Part,
+    Session,
+    ToolCallPart,
+)
 from tests.clients import Clients
 
 
@@ -186,3 +195,13 @@ async def test_a_message_that_came_meanwhile_is_answered_too(clients: Clients) -
             assert run.answered
         started = [r async for r in log.session("s").events() if r.type == "turn.started"]
         assert [each.data["input_versions"] for each in started] == [[4], [5]]
+
+
+async def test_what_others_wrote_in_between_is_known_after_each_append(clients: Clients) -> None:
+    async with clients.connected() as log, log.session("s").resume() as run:
+        await run.say("Hello.")
+        other = MessageAdded(role="user", content="Me too.")
+        await log.session("s").append(other)
+        receipt = await run.append(NoteSet(key="k", value=1))
+        assert run.state.version == receipt.last_version
+        assert [message.text for message in run.inbox] == ["Me too."]
