@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from agentjournal.state import Message
 from agentjournal.summary import Summary
 from agentjournal.testing.memory_log import MemoryLog
 
@@ -75,12 +76,17 @@ def comparable(value: Any) -> Any:
             return _mapping(value)
         case list() | tuple() | set() | frozenset():
             given: Iterable[Any] = value
-            found = [comparable(each) for each in given]
+            found = [comparable(each) for each in given if not _was_cut_off(each)]
             return sorted(found, key=repr) if isinstance(value, set | frozenset) else found
         case str():
             return _MADE_UP.sub("…", value)
         case _:
             return value
+
+
+def _was_cut_off(value: Any) -> bool:
+    """Whether it is a message that says of a crash how far it had come."""
+    return isinstance(value, Message) and value.status == "incomplete"
 
 
 def _fields(named: Mapping[str, Any]) -> dict[str, Any]:
