@@ -13,6 +13,7 @@ from agentjournal.constraints import Violation, broken, refused
 from agentjournal.delivering import begin_or_find, given_by, record_result
 from agentjournal.errors import (
     AgentJournalError,
+    AppendIdReused,
     NotCaughtUp,
     StreamDeleted,
     StreamParked,
@@ -35,6 +36,7 @@ from agentjournal.handoffs import (
     accept_append_id,
     handing,
     handing_off,
+    result_append_id,
     result_of,
 )
 from agentjournal.leasing import Keeper
@@ -120,13 +122,10 @@ class RunHandoffs(RunAsking):
     async def _deliver_one(self, handoff: Handoff) -> None:
         found = await begin_or_find(self.session, self.state, handoff)
         if found is not None:
-            self._check_lease()
-            receipt = await record_result(self.session, found)
-            if receipt is None:
-                await self.refresh()
-            else:
-                self._recorded([found], receipt)
-                await self.catch_up()
+            try:
+                await self.append(found, append_id=result_append_id(found.handoff_id))
+            except AppendIdReused:
+                await self.refresh()  # it was brought back, and says something else
 
     async def _take_over(self) -> None:
         """Begin with what was transferred to this agent."""
@@ -196,7 +195,6 @@ class RunHandoffs(RunAsking):
         if self.state.turn_id is not None:
             turn_id, error = self.state.turn_id, found.failure()
             await self.append(TurnEnded(turn_id=turn_id, reason="limit", error=error))
-            await self.catch_up()
         await self._as_child()
         raise found.error(self.session.stream)
 
