@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from agentjournal.envelope import NO_HASH
 from agentjournal.errors import SessionNotFound, TaskNotFound
@@ -16,10 +16,11 @@ from agentjournal.session import Session
 from agentjournal.state import SessionState
 from agentjournal.stored import Foldable
 from agentjournal.task import Task
-from agentjournal.task_loading import stored_fold
+from agentjournal.task_loading import Folding, stored_fold
 from agentjournal.task_state import TaskState
 
 T = TypeVar("T")
+S_co = TypeVar("S_co", bound=Folding, covariant=True)
 
 
 @dataclass(slots=True)
@@ -78,14 +79,12 @@ async def load_context(
 ) -> Context:
     """Return the layers, all loaded at once. Raises what `load` of each raises, but NotFound."""
     loaded = await asyncio.gather(
-        _unless_missing(None if session is None else session.load(timeout_s=timeout_s)),
-        _unless_missing(None if task is None else task.load(timeout_s=timeout_s)),
-        _unless_missing(None if user is None else user.load(timeout_s=timeout_s)),
+        _loaded(session, timeout_s),
+        _loaded(task, timeout_s),
+        _loaded(user, timeout_s),
         return_exceptions=True,  # so that none is left at work when another fails
     )
     of_session, of_task, of_user = (_raised(loaded[0]), _raised(loaded[1]), _raised(loaded[2]))
-    if of_user is not None and not of_user.version:
-        of_user = None
     pairs = (session, of_session), (task, of_task), (user, of_user)
     versions: dict[str, Version] = {
         handle.stream: Version(0) if state is None else state.version
@@ -95,13 +94,19 @@ async def load_context(
     return Context(of_session, of_task, of_user, versions)
 
 
-async def _unless_missing(loading: Awaitable[T] | None) -> T | None:
-    if loading is None:
+class _Loads(Protocol[S_co]):
+    async def load(self, *, timeout_s: float) -> S_co: ...
+
+
+async def _loaded(handle: _Loads[S_co] | None, timeout_s: float) -> S_co | None:
+    """Return the state of a stream, None when it has not begun or there is none to load."""
+    if handle is None:
         return None
     try:
-        return await loading
+        state = await handle.load(timeout_s=timeout_s)
     except (SessionNotFound, TaskNotFound):
         return None
+    return state if state.version else None
 
 
 def _raised(outcome: T | BaseException) -> T:

@@ -9,42 +9,15 @@ import pytest
 
 from agentjournal import (
     AppendRejected,
-    FactLearned,
     FactRetracted,
-    Log,
     MessageAdded,
     StreamParked,
 )
-from agentjournal.context import EntityStream
-from agentjournal.handle import Writer
-from agentjournal.ids import StreamId, stream_id
+from agentjournal.ids import StreamId
 from agentjournal.stored import Page
 from tests.clients import Clients
+from tests.layers import about, fact
 from tests.servers import inside
-
-
-def about(log: Log, user: str) -> EntityStream:
-    """Return a handle that what is learned of a user is written through."""
-    stream = stream_id("user", log.settings.tenant, user)
-    return EntityStream(stream, inside(log), Writer("/t/promoter", None, None))
-
-
-def fact(fact_id: str, attribute: str, value: Any) -> FactLearned:
-    return FactLearned.model_validate(
-        {
-            "fact_id": fact_id,
-            "kind": "preference",
-            "attribute": attribute,
-            "value": value,
-            "cardinality": "single",
-            "quote": "as said",
-            "evidence": [],
-            "author_role": "user",
-            "confidence": 1,
-            "valid_from": "2026-01-01T00:00:00Z",
-            "extractor": {"name": "rules", "version": "1"},
-        }
-    )
 
 
 async def test_three_layers_are_as_fresh_as_what_anybody_wrote(clients: Clients) -> None:
