@@ -103,7 +103,7 @@ async def _filled(
     let_go = _let_go()
     async with (
         PostgresPool(settings, name="rebuild", size=3) as pool,
-        KafkaLogReader(settings, most_records=10_000) as log,
+        KafkaLogReader(settings, most_records=5_000) as log,
     ):
         build = Build(log, PostgresReadModels(pool), builders)
         build.raise_caps(due)
