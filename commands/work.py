@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import logging
 import os
@@ -70,12 +71,28 @@ def work(
 async def _work(function: Function, options: Options) -> None:
     async with agentjournal.connect() as log:
         working = _working(log, options)
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, working.stop)
+        task = asyncio.create_task(working.run(function, stop_s=options.stop_s))
+        _stop_on_signals(working, task)
         print(f"working on sessions of {options.agent}", file=sys.stderr, flush=True)
-        await working.run(function, stop_s=options.stop_s)
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
     print("stopped", file=sys.stderr)
+
+
+def _stop_on_signals(working: Working, task: asyncio.Task[None]) -> None:
+    """Let the first signal end it in good order, and the second at once."""
+    signals: list[int] = []
+
+    def ask(number: int) -> None:
+        signals.append(number)
+        if len(signals) == 1:
+            working.stop()
+        else:
+            task.cancel()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ask, number)
 
 
 def _working(log: Log, options: Options) -> Working:

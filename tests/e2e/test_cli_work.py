@@ -108,6 +108,22 @@ async def test_when_all_workers_are_killed_one_goes_on_with_everything(
     assert begun(folder) == Counter(SESSIONS * 2)
 
 
+async def test_a_second_signal_gives_back_at_once_what_is_on(
+    console: Console, folder: Path
+) -> None:
+    async with connected(console.settings, tenant=console.settings.tenant) as log:
+        asked = MessageAdded(role="user", content="hello")
+        await log.session("s", agent="support").append(asked)
+        with worker(console, folder, STUCK="1") as stuck:
+            await asyncio.to_thread(awaited, lambda: begun(folder), timeout_s=60)
+            for number in (signal.SIGTERM, signal.SIGINT):
+                stuck.send_signal(number)
+            said = await asyncio.to_thread(stuck.communicate, timeout=20)
+        assert (stuck.returncode, said[1]) == (0, "working on sessions of support\nstopped\n")
+        async with log.session("s").resume() as run:
+            assert not run.answered
+
+
 def test_a_lease_that_is_none_is_wrong_use(
     console: Console, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
