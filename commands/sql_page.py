@@ -38,7 +38,8 @@ else.
   JSON cannot hold are in the escape forms of `agentjournal.codec`. What Postgres cannot hold is
   replaced: NUL by `␀`, half of a surrogate pair in text by `�`, JSON beyond its bounds by
   `{"$unreadable": true}`.
-* No table knows what time it is. What depends on it is a function, asked as of a moment.
+* No table knows what time it is. What depends on it is a function, asked as of a moment; of views
+  only `runnable` asks as of now.
 
 ```sql
 -- What runs, and nobody knows how it ended?
