@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, takewhile
-from typing import get_args
+from typing import TypeAlias, get_args
 
 from agentjournal.errors import WindowTooSmall
 from agentjournal.events import TextPart
@@ -22,6 +22,8 @@ _BLOCK_SHARE = 0.1  # of the budget: how much the identifiers of what is gone ma
 _KINDS = get_args(IdentifierKind)
 _SEPARATOR, _PER_TOKEN = 3, 2  # characters between two identifiers; of them, about
 _NOTHING = Carried(None, 0)
+
+Counted: TypeAlias = tuple[Entry, int]  # with its tokens
 
 
 @dataclass(slots=True)
@@ -39,7 +41,7 @@ class _Fold:
     measures: Measures
     most: int
     target: int
-    turns: list[list[Entry]] = field(default_factory=list[list[Entry]])
+    turns: list[list[Counted]] = field(default_factory=list[list[Counted]])
     dropped: list[Entry] = field(default_factory=list[Entry])
     history: int = 0  # names what is dropped, in its order
     names: dict[Identifier, None] = field(default_factory=dict[Identifier, None])
@@ -49,31 +51,32 @@ class _Fold:
     tokens: int = 0
 
     def add(self, entry: Entry) -> None:
+        tokens = self.measures.tokens(entry)
         if not entry.kept and (entry.role == "user" or not self.turns):
-            self.turns.append([entry])
+            self.turns.append([(entry, tokens)])
         elif not entry.kept:
-            self.turns[-1].append(entry)
-        self.tokens += self.measures.tokens(entry)
+            self.turns[-1].append((entry, tokens))
+        self.tokens += tokens
         if self.tokens > self.most:
             self._trim()
 
     def _trim(self) -> None:
         before = len(self.dropped)
         while self.tokens > self.target and len(self.turns) > 1:
-            for entry in self.turns.pop(0):
-                self._drop(entry)
+            for entry, tokens in self.turns.pop(0):
+                self._drop(entry, tokens)
         # One turn alone is too much: its oldest steps go, its question and its last step stay.
         turn = self.turns[0] if self.turns else []
-        first = 1 if turn and turn[0].role == "user" else 0
+        first = 1 if turn and turn[0][0].role == "user" else 0
         while self.tokens > self.target and len(turn) > first + 1:
-            self._drop(turn.pop(first))
+            self._drop(*turn.pop(first))
         if len(self.dropped) > before:
             self._carry()
 
-    def _drop(self, entry: Entry) -> None:
+    def _drop(self, entry: Entry, tokens: int) -> None:
         self.dropped.append(entry)
         self.history = self.measures.history(self.history, entry)
-        self.tokens -= self.measures.tokens(entry)
+        self.tokens -= tokens
 
     def _carry(self) -> None:
         """Put the newest identifiers of what is gone into the block, as many as it may hold."""
