@@ -12,7 +12,17 @@ from pathlib import Path
 import structlog
 
 from agentjournal.settings import Settings
-from benchmarks import appending, beside, projecting, reading, rebuilding, sequencing
+from benchmarks import (
+    agents,
+    appending,
+    beside,
+    projecting,
+    reading,
+    rebuilding,
+    resuming,
+    sequencing,
+    workflows,
+)
 from benchmarks.harness import Round, Row, median_of, report
 from local.stack import running
 
@@ -27,10 +37,14 @@ BENCHMARKS: dict[str, Round] = {
     "append_to_sql": projecting.append_to_sql,
     "long_session": sequencing.long_session,
     "reading": reading.reading,
+    "resume": resuming.resume,
+    "call": resuming.call,
+    "agents": agents.agents,
     "project_all": projecting.project_all,
     "flat": projecting.flat,
     "rebuild": rebuilding.rebuild,
     "beside": beside.beside,
+    "workflows": workflows.workflows,
 }
 
 

@@ -80,7 +80,7 @@ async def latency(settings: Settings) -> Figures:
     async with role_process(settings, "sequencer"), Log(settings) as log:
         handle = log.session("bench-latency", agent="bench")
         ours = [await _timed(handle) for _ in range(LATENCIES + WARM_UP)][WARM_UP:]
-    raw = (await _relayed(settings))[WARM_UP:]
+    raw = (await relayed(settings))[WARM_UP:]
     return {
         "append.latency.p50": (percentile(ours, 50), "ms"),
         "append.latency.p50.raw": (percentile(raw, 50), "ms"),
@@ -105,7 +105,8 @@ asyncio.run(relay(find_settings(), sys.argv[1], sys.argv[2], asyncio.Event()))
 """
 
 
-async def _relayed(settings: Settings) -> list[float]:
+async def relayed(settings: Settings) -> list[float]:
+    """Return the milliseconds that records take, one after the other, through a raw relay."""
     source, target = f"{settings.topic_prefix}in", f"{settings.topic_prefix}out"
     await make_topic(settings, source)
     await make_topic(settings, target)

@@ -6,18 +6,13 @@ say it is used: LangGraph's AsyncPostgresSaver and Google ADK's DatabaseSessionS
 
 from __future__ import annotations
 
-import asyncio
 import statistics
-import sys
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit, urlunsplit
 
 import orjson
 import psycopg
-from psycopg import sql
 
 import agentjournal
 from agentjournal.log import Log
@@ -25,12 +20,11 @@ from agentjournal.settings import Settings
 from benchmarks import projecting
 from benchmarks.harness import role_process
 from benchmarks.load import words
+from benchmarks.others import SIDES, OtherSideError, environment, new_database, run
 
 TURNS, WORDS_A_TEXT = 500, 72
 LOADS = 20
-_SIDES = Path(__file__).with_name("side_by_side")
 OTHERS = ("langgraph", "adk")
-_TIMEOUT_S = 600
 
 Figures = Mapping[str, tuple[float, str]]
 Role = Literal["user", "assistant"]
@@ -42,20 +36,16 @@ async def beside(settings: Settings) -> Figures:
     """Append 500 turns one message at a time, load them, weigh what is on disk."""
     messages: Messages = [(role, words(WORDS_A_TEXT)) for _ in range(TURNS) for role in ROLES]
     ours = await _ours(settings, messages)
-    figures = dict(_named("agentjournal", ours))
+    figures = dict(named("agentjournal", ours))
     for name in OTHERS:
         try:
             theirs = await _theirs(settings, name, messages)
         except OtherSideError as error:
             figures[f"beside.{name}: {error}"] = (0.0, "not run")
             continue
-        figures |= _named(name, theirs)
+        figures |= named(name, theirs)
         figures |= ratios(name, ours, theirs)
     return figures
-
-
-class OtherSideError(Exception):
-    """Another product could not be measured, and why."""
 
 
 def measured(printed: bytes, bytes_on_disk: int, expected: int) -> dict[str, tuple[float, str]]:
@@ -83,14 +73,16 @@ def measured(printed: bytes, bytes_on_disk: int, expected: int) -> dict[str, tup
 
 
 def ratios(name: str, ours: Figures, theirs: Figures) -> dict[str, tuple[float, str]]:
-    """Return how many times their figure is ours, of each that both have."""
+    """Return how many times their figure is ours, of each that ours is not 0 of."""
     return {
         f"beside.{name}.{what}.to_ours": (theirs[what][0] / value, "ratio")
         for what, (value, _) in ours.items()
+        if value
     }
 
 
-def _named(name: str, figures: Figures) -> dict[str, tuple[float, str]]:
+def named(name: str, figures: Figures) -> dict[str, tuple[float, str]]:
+    """Return a product's figures under its name."""
     return {f"beside.{name}.{what}": figure for what, figure in figures.items()}
 
 
@@ -119,48 +111,11 @@ async def _ours(settings: Settings, messages: Messages) -> Figures:
 
 
 async def _theirs(settings: Settings, name: str, messages: Messages) -> Figures:
-    python = await _environment(name)
-    database = f"beside_{name}_{time.monotonic_ns()}"
-    async with await psycopg.AsyncConnection.connect(
-        settings.postgres, autocommit=True
-    ) as connection:
-        await connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
-    address = urlunsplit(urlsplit(settings.postgres)._replace(path=f"/{database}"))
-    script = str(_SIDES / f"{name}_side.py")
-    printed = await _run(str(python), script, address, given=orjson.dumps(messages))
+    python = await environment(name)
+    address = await new_database(settings, name)
+    script = str(SIDES / f"{name}_side.py")
+    printed = await run(str(python), script, address, given=orjson.dumps(messages))
     return measured(printed, await _table_bytes(address), len(messages))
-
-
-async def _environment(name: str) -> Path:
-    """Return the Python of a product's environment, which is made when it is not there.
-
-    Raises OtherSideError when it cannot be made.
-    """
-    folder = projecting.KAFKA_FOLDER / f"{name}-environment"
-    python = folder / "bin" / "python"
-    if not (folder / "made").exists():
-        await _run(sys.executable, "-m", "venv", "--clear", str(folder))
-        pip = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet")
-        await _run(str(python), *pip, "--requirement", str(_SIDES / f"{name}.txt"))
-        (folder / "made").touch()
-    return python
-
-
-async def _run(*command: str, given: bytes = b"") -> bytes:
-    """Return what a command prints. Raises OtherSideError with the last line of its complaint."""
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)
-    try:
-        async with asyncio.timeout(_TIMEOUT_S):
-            printed, complaint = await process.communicate(given)
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        raise OtherSideError(f"no end in {_TIMEOUT_S} s") from None
-    if process.returncode:
-        last = complaint.decode(errors="replace").strip().rpartition("\n")[2]
-        raise OtherSideError(last or f"exit status {process.returncode}")
-    return printed
 
 
 async def _table_bytes(address: str) -> int:

@@ -20,8 +20,10 @@ from rich.table import Table
 from agentjournal.settings import Settings
 from consumers.running import initialise
 
-_CHECKOUT = Path(__file__).resolve().parents[1]
+CHECKOUT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("latest.json")
+# What a row is to be at most, on the machine that it is measured on.
+TARGETS = {"resume.3000": 50.0, "call.overhead": 10.0, "agents.200": 100.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +75,25 @@ async def fresh_settings(settings: Settings, prefix: str) -> Settings:
     return fresh
 
 
-@asynccontextmanager
-async def role_process(
-    settings: Settings, *roles: str, arguments: Sequence[str] = ()
-) -> AsyncGenerator[int]:
-    """Run roles in a process of their own, or Python with other `arguments`; yield its pid."""
-    environment = os.environ | {
+def environment_of(settings: Settings) -> dict[str, str]:
+    """Return the environment of a process that finds these servers."""
+    return os.environ | {
         "AGENTJOURNAL_KAFKA": settings.kafka,
         "AGENTJOURNAL_POSTGRES": settings.postgres,
         "AGENTJOURNAL_REDIS": settings.redis,
         "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
     }
+
+
+@asynccontextmanager
+async def role_process(
+    settings: Settings, *roles: str, arguments: Sequence[str] = ()
+) -> AsyncGenerator[int]:
+    """Run roles in a process of their own, or Python with other `arguments`; yield its pid."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, *(arguments or ("-m", "consumers", *roles)),
-        env=environment, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
-        cwd=_CHECKOUT,
+        env=environment_of(settings), cwd=CHECKOUT,
+        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:
         yield process.pid
@@ -105,9 +111,17 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 def report(rows: Sequence[Row]) -> None:
     """Print the table and write it to latest.json."""
-    table = Table("name", "value", "unit", "n", title="agentjournal benchmarks")
+    table = Table("name", "value", "unit", "n", "target", title="agentjournal benchmarks")
     for row in rows:
-        table.add_row(row.name, f"{row.value:,.3f}", row.unit, str(row.n))
+        table.add_row(row.name, f"{row.value:,.3f}", row.unit, str(row.n), target(row))
     Console(width=100).print(table)
     listed = [{"name": r.name, "value": r.value, "unit": r.unit, "n": r.n} for r in rows]
     RESULTS.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+
+
+def target(row: Row) -> str:
+    """Return what a row is to reach, and whether it does; nothing where there is no such thing."""
+    most = TARGETS.get(row.name)
+    if most is None:
+        return ""
+    return f"≤ {most:g}" if row.value <= most else f"≤ {most:g}: missed"

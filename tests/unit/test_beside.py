@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.beside import OtherSideError, measured, ratios
+from benchmarks.beside import measured, ratios
+from benchmarks.others import OtherSideError
 
 
 def test_figures_are_medians_the_rate_and_the_bytes() -> None:
