@@ -263,3 +263,21 @@ async def test_a_session_id_that_is_taken_fails_the_handoff(clients: Clients) ->
             assert (handoff.outcome, handoff.error.type) == ("failed", "session_taken")
             assert not run.answered
         assert len([e async for e in log.session("c").events()]) == 2
+
+
+async def test_who_does_without_runs_says_by_hand_that_a_handoff_is_accepted(
+    clients: Clients,
+) -> None:
+    async with clients.connected() as log:
+        handoff = await handed(log)
+        for _ in range(2):
+            await child_of(log, handoff).accept_handoff()
+        boss = log.session("boss", agent="boss")
+        assert await types(boss, "handoff") == ["handoff.requested", "handoff.accepted"]
+        moved = await boss.hand_off("billing", "Go on.", mode="transfer")
+        for _ in range(2):
+            await boss.accept_handoff(moved.handoff_id)
+        assert await types(boss, "handoff.a") == ["handoff.accepted"] * 2
+        assert (await boss.load()).agent == "billing"
+        with pytest.raises(HandoffNotFound):
+            await boss.accept_handoff("no-such")
