@@ -6,10 +6,11 @@ looking for work reads few rows of many. What one event alone does not say is in
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
+
+import orjson
 
 from agentjournal.envelope import Recorded
 from agentjournal.ids import parse_stream
@@ -41,7 +42,7 @@ WORK = Table(
 )
 
 _NEVER = "9999-12-31T00:00:00Z"  # None would say that nothing changed
-_MOST_UNSEEN = 100  # beyond it the last of them stands for all that came since
+_MOST_UNSEEN = 20  # beyond it the last of them stands for all that came since
 
 Look: TypeAlias = Callable[[Recorded, Any, Context, Changes], Context]
 
@@ -83,10 +84,14 @@ def _work(r: Recorded, changes: Changes, **columns: Any) -> None:
 def _remaining(context: Context) -> Remaining:
     if not context.remaining:
         return Remaining([], [], [])
-    unseen, transfers, named = json.loads(context.remaining)
-    return Remaining(
-        [Unseen(*each) for each in unseen], [Transfer(*each) for each in transfers], named
-    )
+    unseen, transfers, named = orjson.loads(context.remaining)
+    return Remaining(list(map(Unseen._make, unseen)), list(map(Transfer._make, transfers)), named)
+
+
+def _written(left: Remaining) -> str:
+    # Each message writes them anew.
+    plain = list(map(tuple, left.unseen)), list(map(tuple, left.transfers)), left.named
+    return orjson.dumps(plain).decode()
 
 
 def _keep(r: Recorded, context: Context, changes: Changes, left: Remaining) -> Context:
@@ -94,7 +99,7 @@ def _keep(r: Recorded, context: Context, changes: Changes, left: Remaining) -> C
     left = left._replace(
         unseen=sorted(left.unseen), named=[each for each in left.named if each > r.version]
     )
-    text = json.dumps(left, separators=(",", ":")) if any(left) else ""
+    text = _written(left) if any(left) else ""
     if text == context.remaining:
         return context
     said = [each.version for each in left.unseen if each.message_id is not None]
