@@ -247,8 +247,8 @@ def test_the_events_of_a_page_are_read_as_each_alone(kinds: list[str]) -> None:
     made = {"note": NoteSet(key="k", value=b"1"), "custom": CustomEvent("custom.x", {"a": 1})}
     stream.accept(request(*[typed(made[k]) if k in made else said(k) for k in ["said", *kinds]]))
     stored = [
-        stored_event(each)._replace(**({"raw_data": b"{}"} if k == "unreadable" else {}))
-        for k, each in zip(["said", *kinds], stream.recorded, strict=True)
+        stored_event(each._replace(raw_data=b"{}") if kind == "unreadable" else each)
+        for kind, each in zip(["said", *kinds], stream.recorded, strict=True)
     ]
     whole = Page(stored[-1].version, stored[-1].hash, stored)
     readable = list(takewhile(lambda each: each.raw_data != b"{}", stored))
