@@ -175,10 +175,11 @@ def result_of(
     """Return what a child session came to; None while it goes on.
 
     A turn that completed is the result, with what its agent said last; one that failed, or came to
-    a limit, is a failure, and so is a deadline that passed before by the broker's clock.
+    a limit, is a failure, and so is a deadline that passed before by the broker's clock. One that
+    said when it goes on is not over.
     """
     turn = child.turn
-    if turn is None or turn.reason in {None, "waiting", "interrupted"}:
+    if turn is None or turn.reason in {None, "waiting", "interrupted"} or turn.resume_at:
         if child.status == "open":
             return None
         error = Failure(

@@ -98,6 +98,12 @@ def test_a_result_counts_when_it_was_recorded_by_the_deadline() -> None:
     assert ending(done, limits, at="2026-01-31T12:00:00.001Z") == "failed: constraint_violated"
 
 
+def test_a_turn_that_goes_on_later_is_not_over() -> None:
+    later = TurnEnded(turn_id="t", reason="limit", resume_at=NOON)
+    assert ending([*turn(reason=None), later]) == "goes on"
+    assert ending([*turn(reason=None), later, SessionEnded()]) == "failed: session_ended"
+
+
 def test_how_a_turn_failed_is_how_its_handoff_failed() -> None:
     error = Failure(type="timeout", message="no answer")
     failed = TurnEnded(turn_id="t", reason="failed", error=error)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+
+import pytest
+
 import agentjournal
-from agentjournal import ApprovalGranted, ApprovalRequested, MessageAdded, ToolCallPart
+from agentjournal import ApprovalGranted, ApprovalRequested, MessageAdded, Run, ToolCallPart
 from agentjournal.testing import MemoryLog, memory_log
-from tests.agents import asks, says, types, work
+from tests.agents import asks, said, says, types, work
 
 
 async def only_approval(log: MemoryLog) -> str:
@@ -104,3 +109,35 @@ async def test_who_decides_on_a_run_decides_on_what_others_wrote() -> None:
         await run.decide(decision)
         assert seen == [1, 2]
         assert await run.decide(lambda _: None) is None
+
+
+@pytest.mark.parametrize("dies", [False, True])
+async def test_a_model_hands_over_with_a_tool_whatever_becomes_of_its_worker(dies: bool) -> None:
+    log = memory_log()
+
+    async def work_as_boss() -> Run:
+        async with log.session("s", agent="boss").resume(wait_s=100) as run:
+
+            @agentjournal.tool(effect="idempotent")
+            async def ask_counter(task: str) -> str:
+                handoff = await run.hand_off("counter", task)
+                if dies and handoff.outcome == "open":
+                    raise asyncio.CancelledError
+                return handoff.summary or "It is handed over."
+
+            script = [asks("c", "ask_counter", task="Count."), says("There are 3.")]
+            while not (run.answered or run.waiting):
+                await run.finish_open_calls([ask_counter])
+                if not run.waiting:
+                    await run.record(script[len(said(run))])
+        return run
+
+    await log.session("s", agent="boss").append(MessageAdded(role="user", content="How many?"))
+    with contextlib.nullcontext() if not dies else pytest.raises(asyncio.CancelledError):
+        await work_as_boss()
+    [handoff] = (await log.session("s").load()).handoffs.values()
+    assert handoff.child_session_id is not None
+    await work(log.session(handoff.child_session_id, agent="counter"), [says("3")])
+    run = await work_as_boss()
+    assert (run.answered, run.waiting, len(run.state.handoffs)) == (True, False, 1)
+    assert run.state.calls["c"].output == ("3" if dies else "It is handed over.")
