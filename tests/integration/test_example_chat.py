@@ -143,7 +143,9 @@ async def test_an_answer_is_recorded_though_nobody_listens(journal: Settings, te
 
 
 async def test_what_the_log_does_not_take_is_said(journal: Settings, tenant: str) -> None:
-    async with chat_server(journal, Model(), tenant) as client:
+    model = Model()
+    model.says("b", None)
+    async with chat_server(journal, model, tenant) as client:
         said = {"message_id": "m-1", "text": "a"}
         too_long = await client.post(f"/chats/{'c' * 256}/messages", json=said)
         assert (too_long.status_code, "1 to 255 characters" in too_long.text) == (422, True)
