@@ -114,7 +114,7 @@ async def _nothing(_: Log) -> None:
 
 async def cut_off(log: Log) -> None:
     session = log.session("s")
-    calling = session.call("pay", {"amount": 10}, call_id="c", lease_s=0.05)
+    calling = session.call("pay", {"amount": 10}, call_id="c", lease_s=0)
     await calling.__aenter__()  # and its worker is gone
 
 
