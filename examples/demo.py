@@ -128,6 +128,7 @@ def where_next(session_id: str, folder: Path) -> None:
         (("sessions",), "every session, the latest first"),
         (("show", session_id, "--at", "8"), "the session as it was at version 8"),
         (("tail", session_id), "its events, one a line"),
+        (("files", session_id), "the files that it changed; `revert` writes them as they were"),
         (("sql", "SELECT * FROM tool_calls"), "any question"),
         (("status",), "what runs, and where"),
     ):

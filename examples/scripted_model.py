@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
-
-from agentjournal import ToolCallPart
 
 MODEL = "script-1"
 _CHARACTERS_A_TOKEN = 4  # a rough rule; a real model's response says what was counted
@@ -27,46 +24,59 @@ SCRIPT: Sequence[tuple[str, Calls]] = (
                 "edit_file",
                 {
                     "path": "prices.py",
-                    "old": "sum(prices) * discount_percent / 100",
-                    "new": "sum(prices) * (100 - discount_percent) / 100",
+                    "old": "* discount_percent / 100",
+                    "new": "- discount_percent",
                 },
             )
         ],
     ),
     ("Now the tests should pass.", [("run_tests", {})]),
+    (
+        "They do not: it is a percentage. I take that back.",
+        [("revert_file", {"path": "prices.py"})],
+    ),
+    (
+        "It is a share of the sum that is left.",
+        [
+            (
+                "edit_file",
+                {
+                    "path": "prices.py",
+                    "old": "* discount_percent / 100",
+                    "new": "* (100 - discount_percent) / 100",
+                },
+            )
+        ],
+    ),
+    ("Now they should pass.", [("run_tests", {})]),
     ("They do. I publish the version.", [("publish", {"version": "1.0.1"})]),
     ("The discount is taken off now, all tests pass, and version 1.0.1 is published.", []),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What a model's API returns, as far as the agent uses it."""
-
-    text: str
-    input_tokens: int
-    output_tokens: int
-    duration_ms: int = 0
-    calls: list[ToolCallPart] = field(default_factory=list[ToolCallPart])
-
-
-def ask(messages: Sequence[Mapping[str, Any]]) -> Response:
-    """Return the response to a window: the step after those that the window shows."""
+def ask(messages: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the completion that follows on a window: the step after those that it shows."""
     step = sum(message["role"] == "assistant" for message in messages)
     text, wanted = SCRIPT[step]
     calls = [
-        ToolCallPart(
-            call_id=f"call-{step + 1}-{n}", name=name, arguments_text=json.dumps(arguments)
-        )
+        {
+            "id": f"call-{step + 1}-{n}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments)},
+        }
         for n, (name, arguments) in enumerate(wanted, start=1)
     ]
-    return Response(
-        text,
-        input_tokens=_tokens(json.dumps(messages)),
-        output_tokens=_tokens(text + "".join(call.arguments_text for call in calls)),
-        calls=calls,
-    )
+    message = {"role": "assistant", "content": text} | ({"tool_calls": calls} if calls else {})
+    given, said = _tokens(messages), _tokens(message)
+    return {
+        "id": f"completion-{step + 1}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": MODEL,
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+        "usage": {"prompt_tokens": given, "completion_tokens": said, "total_tokens": given + said},
+    }
 
 
-def _tokens(text: str) -> int:
-    return -(-len(text) // _CHARACTERS_A_TOKEN)
+def _tokens(shown: object) -> int:
+    return -(-len(json.dumps(shown)) // _CHARACTERS_A_TOKEN)

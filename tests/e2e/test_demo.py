@@ -181,7 +181,8 @@ def test_the_demo_shows_what_it_promises_and_imports_a_file(
     lines = [line.split() for line in shown.stdout.splitlines()]
     assert ["call-1-2", "run_tests", "completed", "2", "1"] in lines  # cut off: started twice
     assert ["call-2-1", "read_file", "completed", "1", "1"] in lines
-    assert ["call-5-1", "publish", "completed", "2", "1"] in lines
+    assert ["call-5-1", "revert_file", "completed", "1", "1"] in lines
+    assert ["call-8-1", "publish", "completed", "2", "1"] in lines
     assert "has 1 version" in shown.stdout
     assert "messages are cut, versions 2 to " in shown.stdout
     assert "refused: " in shown.stdout

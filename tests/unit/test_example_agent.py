@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agentjournal.testing import MemoryLog, crash_everywhere
+from agentjournal import FileChanged
+from agentjournal.testing import MemoryLog, crash_everywhere, memory_log
 from examples import coding_agent, coding_tools, registry
 from examples.broken_project import PRICES, write_project
 
@@ -40,16 +41,16 @@ class Surroundings:
         await coding_agent.work(session, self.project)
 
 
-def end_of_tests(folder: Path, _: str) -> str:
+def end_of_tests(folder: Path) -> str:
     """Say how the tests end, without a process of their own."""
-    return f"exit status {int('discount_percent / 100' in (folder / 'prices.py').read_text())}"
+    is_right = "(100 - discount_percent) / 100" in (folder / "prices.py").read_text()
+    return f"exit status {int(not is_right)}"
 
 
 @pytest.fixture
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Surroundings:
     monkeypatch.setattr(registry, "ANSWER_S", 0)
-    tools = dict(coding_tools.TOOLS) | {"run_tests": coding_tools.Tool(end_of_tests, "read")}
-    monkeypatch.setattr(coding_agent, "TOOLS", tools)
+    monkeypatch.setattr(coding_tools, "end_of_tests", end_of_tests)
     return Surroundings(tmp_path / "surroundings")
 
 
@@ -62,3 +63,21 @@ async def test_it_does_nothing_twice_wherever_it_is_killed(surroundings: Surroun
 
 async def test_rows_of_kills_change_nothing_either(surroundings: Surroundings) -> None:
     assert await crash_everywhere(surroundings.agent, effects=surroundings, kills=3, limit=10)
+
+
+async def test_what_it_changes_has_a_diff_and_can_be_had_as_it_was(
+    surroundings: Surroundings,
+) -> None:
+    surroundings.clear()
+    async with memory_log() as log:
+        await surroundings.agent(log)
+        session = log.session("s")
+        events = [each.event async for each in session.events()]
+        changes = [each for each in events if isinstance(each, FileChanged)]
+        assert [each.reason for each in changes] == ["create", "edit", "revert", "edit"]
+        assert [each.call_id for each in changes] == [None, "call-3-1", "call-5-1", "call-6-1"]
+        assert "+    return sum(prices) - discount_percent\n" in (changes[1].diff or "")
+        kept = [(await session.artifact(each.artifact or "")).decode() for each in changes]
+        mended = PRICES.replace("* discount_percent", "* (100 - discount_percent)")
+        assert (kept[0], kept[2], kept[3]) == (PRICES, PRICES, mended)
+        assert (surroundings.project / "prices.py").read_text() == mended
