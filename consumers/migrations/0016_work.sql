@@ -222,7 +222,8 @@ FROM (
             AND h.tenant = w.tenant AND h.session_id = w.session_id AND h.task_id IS NULL
             AND h.mode = 'delegate' AND h.outcome IS NULL AND h.child_session_id <> ''
             AND (c.session_id IS NULL OR c.status <> 'open'
-                OR (c.turn_id = '' AND c.turn_reason IN ('completed', 'failed', 'limit')))
+                OR (c.turn_id = '' AND c.turn_reason IN ('completed', 'failed', 'limit')
+                    AND c.due_at = '9999-12-31T00:00:00Z'))
         HAVING count(*) > 0
         UNION ALL
         SELECT 'call', w.settled_version, NULL

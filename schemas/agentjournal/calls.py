@@ -61,7 +61,8 @@ class Call:
         approval_id: str | None = None,
     ) -> None:
         self.stream, self.tool, self.arguments_text = stream, tool, arguments_text
-        self.call_id, self.effect, self.lease_s = call_id, effect, lease_s
+        self.call_id, self.lease_s = call_id, lease_s
+        self.effect: Effect = effect
         self.attempt, self.group, self.approval_id = attempt, group, approval_id
         self.idempotency_key = call_key(stream, call_id, group)
         self.outcome: ToolCompleted | ToolFailed | None = None

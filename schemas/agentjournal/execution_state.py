@@ -31,7 +31,7 @@ from agentjournal.ids import Version
 from agentjournal.stored import Foldable
 
 if TYPE_CHECKING:
-    from agentjournal.state import SessionState
+    from agentjournal.state import Message, SessionState
 
 ApprovalOutcome: TypeAlias = Literal["open", "granted", "denied", "expired"]
 HandoffOutcome: TypeAlias = Literal["open", "accepted", "completed", "failed"]
@@ -137,10 +137,31 @@ def lease_released(state: SessionState, event: LeaseReleased, _: Foldable) -> No
 
 
 def turn_started(state: SessionState, event: TurnStarted, recorded: Foldable) -> None:
-    """Begin a turn; the messages that it names are seen."""
+    """Begin a turn; the messages that it names are seen.
+
+    With the first turn of a session the earlier ones are, that somebody answered without turns.
+    """
+    if state.turn is None:
+        left = {message.version for message in unanswered(state)}
+        said = {message.version for message in state.messages if message.role == "user"}
+        state.seen.update(said - left)
     state.turn = Turn(event.turn_id, event.trigger, recorded.version)
     state.seen.update(event.input_versions)
     state.turn_id = event.turn_id
+
+
+GONE = frozenset({"retracted", "rewound"})
+
+
+def unanswered(state: SessionState) -> list[Message]:
+    """Return the user's messages that are behind the last answer of the assistant."""
+    found: list[Message] = []
+    for message in reversed(state.messages):
+        if message.role == "assistant" and message.status == "complete":
+            break
+        if message.role == "user" and message.status not in GONE:
+            found.append(message)
+    return found[::-1]
 
 
 def turn_ended(state: SessionState, event: TurnEnded, recorded: Foldable) -> None:

@@ -32,7 +32,8 @@ class ToolError(Exception):
         output: str | None = None,
     ) -> None:
         super().__init__(message)
-        self.type, self.code, self.retryable, self.output = type, code, retryable, output
+        self.type: FailureType = type
+        self.code, self.retryable, self.output = code, retryable, output
 
 
 class OutcomeUnknown(Exception):

@@ -15,6 +15,7 @@ from agentjournal.events import (
     ToolSettled,
     ToolStarted,
 )
+from agentjournal.events.tool import Effect
 from agentjournal.ids import new_event_id
 from agentjournal.receipts import Receipt
 from agentjournal.run_handoffs import RunHandoffs
@@ -52,7 +53,7 @@ class RunCheckpoints(RunHandoffs):
             return await super().append(
                 batch, expected_version=expected_version, append_id=append_id
             )
-        begun = [event.effect for event in batch if isinstance(event, ToolStarted)]
+        begun: list[Effect] = [event.effect for event in batch if isinstance(event, ToolStarted)]
         # One with an expected version is behind nothing that the caller does not know of.
         if expected_version is None and any(
             watch.about_to_run(effect, self.held_s) for effect in begun

@@ -999,8 +999,8 @@ class Call:
     tool: str
     arguments_text: str
     call_id: str
-    effect: Effect
     lease_s: float
+    effect: Effect
     attempt: int
     group: int
     approval_id: str | None

@@ -144,4 +144,5 @@ def tools_by_name(tools: Tools) -> dict[str, Tool]:
     if not isinstance(tools, Mapping):
         return {each.name: each for each in tools}
     plain = tool()
-    return {name: each if isinstance(each, Tool) else plain(each) for name, each in tools.items()}
+    given: list[tuple[str, Function]] = [(str(name), each) for name, each in tools.items()]
+    return {name: each if isinstance(each, Tool) else plain(each) for name, each in given}

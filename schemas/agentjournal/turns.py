@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from agentjournal.execution_state import GONE, unanswered
 from agentjournal.state import Message, SessionState
 from agentjournal.tool_calls import ToolCall
 
@@ -16,19 +17,10 @@ def inbox(state: SessionState) -> list[Message]:
 
     In a session that never had a turn these are the ones behind the last answer of the assistant.
     """
-    messages = [m for m in state.messages if m.status not in _GONE]
-    if state.turn is not None:
-        return [m for m in messages if m.role == "user" and m.version not in state.seen]
-    unanswered: list[Message] = []
-    for message in reversed(messages):
-        if message.role == "assistant":
-            break
-        if message.role == "user":
-            unanswered.append(message)
-    return unanswered[::-1]
-
-
-_GONE = frozenset({"retracted", "rewound"})
+    if state.turn is None:
+        return unanswered(state)
+    said = (m for m in state.messages if m.role == "user" and m.version not in state.seen)
+    return [message for message in said if message.status not in GONE]
 
 
 def is_answered(state: SessionState, now: datetime) -> bool:
@@ -65,7 +57,7 @@ def asked_for(state: SessionState) -> list[ToolCall]:
     Earlier ones were left behind when the model went on, and a fork's parent's are not its own.
     """
     last = next(
-        (m for m in reversed(state.messages) if m.role == "assistant" and m.status not in _GONE),
+        (m for m in reversed(state.messages) if m.role == "assistant" and m.status not in GONE),
         None,
     )
     if last is None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentjournal import AppendRejected, MessageAbandoned, MessageAdded, TextPart
-from agentjournal.drafts import Draft, append_id_of
+from agentjournal.drafts import Draft
 from agentjournal.events import Event
 from tests.clients import Clients
 from tests.live_pages import Page, drafts_of, messages, until_kept

@@ -115,7 +115,7 @@ async def test_replaying_the_events_gives_the_live_state(journal: Settings) -> N
             await run.say("Add them up: 1\0 and 2.")
             call: list[Part] = [ToolCallPart(call_id="c-1", name="add", arguments_text='{"a": 1}')]
             await run.record(MessageAdded(role="assistant", parts=call))
-            await run.finish_open_calls({"add": lambda a: {"sum": a + 2**70}})
+            await run.finish_open_calls({"add": add})
             await run.window()
             await run.record(MessageAdded(role="assistant", content="Done \ud800."))
             live = run.state
@@ -124,6 +124,16 @@ async def test_replaying_the_events_gives_the_live_state(journal: Settings) -> N
         for name in ("messages", "calls", "turn", "turn_id", "seen", "approvals", "user", "status"):
             ours, theirs = getattr(live, name), getattr(replayed, name)
             assert _timeless(ours) == _timeless(theirs), name
+
+
+def add(a: int) -> dict[str, int]:
+    """Add what JSON has no number for."""
+    return {"sum": a + 2**70}
+
+
+def look(order: int) -> str:
+    """Look an order up."""
+    return f"order {order} is paid"
 
 
 def _timeless(value: object) -> str:
@@ -143,7 +153,7 @@ async def test_a_compaction_keeps_the_facts_and_never_parts_a_call_from_its_resu
                 ToolCallPart(call_id="c-1", name="look", arguments_text='{"order": 4711}'),
             ]
             await run.record(MessageAdded(role="assistant", parts=call))
-            await run.finish_open_calls({"look": lambda order: f"order {order} is paid"})
+            await run.finish_open_calls({"look": look})
             await run.window()
             await run.record(MessageAdded(role="assistant", content="It is paid. Shall I?"))
             await run.say("Yes.")

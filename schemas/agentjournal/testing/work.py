@@ -19,6 +19,7 @@ _ANSWERS = (
     ("input", "inputs", "answered_version"),
     ("handoff", "handoffs", "ended_version"),
 )
+_NEVER = "9999"  # a year that no turn says it goes on in
 _ENDS = frozenset({"completed", "failed", "limit"})
 
 
@@ -97,7 +98,8 @@ class MemoryWork:
         child = next(self._of("work", whose), None)
         if child is None or child.get("status") not in {None, "open"}:
             return True
-        return not child.get("turn_id") and child.get("turn_reason") in _ENDS
+        goes_on = str(child.get("due_at") or _NEVER) < _NEVER
+        return not child.get("turn_id") and child.get("turn_reason") in _ENDS and not goes_on
 
     def _retries(self, work: Row) -> Iterator[tuple[str, int, datetime]]:
         plans = {p["plan_id"]: p for p in self._of("plans", work) if p.get("status") == "open"}

@@ -45,8 +45,8 @@ def _main(port: int) -> None:
         if not child:
             try:
                 _live(asked, port, write)
-            except BaseException:  # noqa: BLE001 - whatever it is, this process ends here
-                sys.excepthook(*sys.exc_info())
+            except BaseException as error:  # noqa: BLE001 - this process ends here
+                sys.excepthook(type(error), error, error.__traceback__)
                 os._exit(1)
             os._exit(0)
         os.close(write)
