@@ -32,6 +32,8 @@ async def work(session: aj.Session, folder: Path) -> str:
         tools = tools_for(Project(folder, run.session))
         await run.say(TASK, message_id="task")
         while not run.answered:
+            for call in run.state.open_calls:
+                print(f"{call.call_id} {call.tool}, attempt {call.attempt + 1}", flush=True)
             await run.finish_open_calls(tools)
             window = await run.window()
             await run.record(ask(window.messages))

@@ -35,9 +35,12 @@ class Project:
         after = text.encode()
         self._replace(path, after)
         if before != after:
-            reason = "revert" if is_revert else "edit"
             await self._session.file_changed(
-                path, before=before, after=after, reason=reason, call_id=call.call_id
+                path,
+                before=before,
+                after=after,
+                reason="revert" if is_revert else "edit",
+                call_id=call.call_id,
             )
 
     async def as_found(self, path: str) -> str:

@@ -105,7 +105,7 @@ def tools_for(ticket: aj.Task, payments: httpx2.AsyncClient) -> list[aj.Tool]:
         )
         if answer.is_client_error:
             raise aj.ToolError(f"refused: {answer.text}")
-        return answer.raise_for_status().json()["receipt"]
+        return str(answer.raise_for_status().json()["receipt"])
 
     @aj.tool(effect="idempotent")
     async def note_on_ticket(status: str) -> str:
