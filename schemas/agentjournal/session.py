@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from agentjournal.errors import AppendRejected
+from agentjournal.errors import AppendRejected, SessionNotFound
 from agentjournal.events import ConversationRewound, LeaseAcquired, SessionEnded
 from agentjournal.forks import ForkTooDeepError, forked
 from agentjournal.ids import new_event_id, stream_id
@@ -135,10 +136,12 @@ class Session(SessionStates, SessionPlans, SessionHandoffs):
 
         That itself is missing where the read models do not show it yet.
         """
-        head = await self._servers.views.head(self.stream)
-        # It has the version after all that: nothing else can be before it.
-        if head is None or head[0] < last.first_version - 1:
-            await self._reached(None, timeout_s, fresh=True)
+        with suppress(SessionNotFound):
+            state = await self._kept.current(self._servers.views, self.stream)
+            # It has the version after all that: nothing else can be before it.
+            if state.version >= last.first_version - 1:
+                return state
+        await self._reached(None, timeout_s, fresh=True)
         return await self._kept.current(self._servers.views, self.stream)
 
     async def compact(  # noqa: PLR0913 - a keyword for each thing one may ask for
