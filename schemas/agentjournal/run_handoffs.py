@@ -200,6 +200,8 @@ class RunHandoffs(RunAsking):
 
     def refusal(self, call_id: str, tool: str) -> Violation | None:
         """Return the constraint that a call would violate; one that may begin is counted."""
+        if self._given is None:
+            return None  # nobody has set any, and there may be many calls to go through
         begun = {each.call_id for each in self.state.calls.values() if each.started_version}
         found = refused(self.constraints, begun | self._counted, call_id, tool)
         if found is None:
