@@ -1,6 +1,8 @@
 """A chat in the browser: who loses the connection comes back, and has missed nothing.
 
-    uvicorn --factory examples.chat_app:app      # and open http://127.0.0.1:8000/#my-chat
+    uvicorn --factory --timeout-graceful-shutdown 5 examples.chat_app:app
+
+Then open http://127.0.0.1:8000/#my-chat.
 
 What the user says is an event. A worker answers it, here in the same process: so the answer is
 recorded though nobody listens, and goes on elsewhere if this process is killed. The page follows
