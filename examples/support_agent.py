@@ -3,7 +3,7 @@
     python -m examples.payments 8001
     python -m examples.support_agent "Order 4711 came broken, please refund 149.90."
     agentjournal approvals                       # a large refund is somebody's to allow
-    agentjournal approve s-42 APPROVAL
+    agentjournal approve s-42 APPROVAL --by eva
     python -m examples.support_agent             # goes on, as it does after a crash
 
 What it goes by lies in three layers, each a stream of its own: the customer, whom other sessions
