@@ -29,6 +29,7 @@ from agentjournal.responses import recorded_response
 from agentjournal.run_asking import turn
 from agentjournal.run_checkpoints import RunCheckpoints
 from agentjournal.run_state import READ_S
+from agentjournal.session_calls import given_events
 from agentjournal.streaming import StreamedMessage
 from agentjournal.tools import Tools, tools_by_name
 from agentjournal.windows.tokens import Count
@@ -97,7 +98,7 @@ class Run(RunCheckpoints):
         the time since `window` unless given. Raises TypeError for anything else, and what
         `append` raises.
         """
-        events = _given_events(response)
+        events = given_events(response)
         if events is None:
             events = recorded_response(
                 response,
@@ -240,15 +241,6 @@ class Run(RunCheckpoints):
         if self._asked_at is None:
             return 0
         return round((time.perf_counter() - self._asked_at) * 1_000, 3)
-
-
-def _given_events(response: Any) -> list[Event] | None:
-    if isinstance(response, Event):
-        return [response]
-    if isinstance(response, Sequence) and not isinstance(response, str | bytes):
-        events = [each for each in response if isinstance(each, Event)]
-        return events if len(events) == len(response) else None
-    return None
 
 
 def _is_answer(events: Sequence[Event]) -> bool:

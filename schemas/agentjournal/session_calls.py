@@ -12,9 +12,11 @@ from agentjournal.events.tool import Effect, SettledBy
 from agentjournal.ids import new_event_id
 from agentjournal.outgoing import checked_id
 from agentjournal.receipts import Receipt
+from agentjournal.responses import recorded_response
 from agentjournal.session_files import SessionFiles
-from agentjournal.state import SessionState
+from agentjournal.state import Message, SessionState
 from agentjournal.tool_calls import ToolCall
+from agentjournal.turns import inbox
 
 CALL_LEASE_S = 60.0  # how long a call may take, as far as others know, when nobody said
 
@@ -61,6 +63,40 @@ class SessionCalls(SessionFiles):
             return call if call_id is None else next_call(await self.current(), call)
 
         return Calling(find, self.append, unknown_on)
+
+    async def record(
+        self,
+        response: Any,
+        /,
+        *,
+        duration_ms: float = 0.0,
+        request_model: str | None = None,
+        attempt: int = 1,
+    ) -> Receipt:
+        """Record what a model answered: its message with its tool calls, and the call, in one.
+
+        `response` is an OpenAI chat completion, an OpenAI response, an Anthropic message, or a dict
+        of one; or events. Turns are a run's: this begins and ends none. Raises TypeError for
+        anything else, and what `append` raises.
+        """
+        events = given_events(response)
+        if events is None:
+            events = recorded_response(
+                response,
+                duration_ms=duration_ms,
+                request_model=request_model,
+                attempt=attempt,
+                taken=(await self.current()).calls,
+            )
+        return await self.append(events)
+
+    async def inbox(self) -> list[Message]:
+        """Return the user's messages that no turn has taken up yet, in their order.
+
+        In a session that never had a turn these are the ones behind the last answer. Raises what
+        `load` raises.
+        """
+        return inbox(await self.current())
 
     async def settle(
         self,
@@ -120,3 +156,13 @@ class SessionCalls(SessionFiles):
             except VersionConflict:
                 if not attempts:
                     raise
+
+
+def given_events(response: Any) -> list[Event] | None:
+    """Return the events that are given in place of a response; None when it is none of ours."""
+    if isinstance(response, Event):
+        return [response]
+    if isinstance(response, Sequence) and not isinstance(response, str | bytes):
+        events = [each for each in response if isinstance(each, Event)]
+        return events if len(events) == len(response) else None
+    return None

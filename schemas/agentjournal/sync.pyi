@@ -278,6 +278,16 @@ class Session:
         lease_s: float = ...,
         unknown_on: tuple[type[BaseException], ...] = ...,
     ) -> _Calling: ...
+    def record(
+        self,
+        response: Any,
+        /,
+        *,
+        duration_ms: float = ...,
+        request_model: str | None = ...,
+        attempt: int = ...,
+    ) -> Receipt: ...
+    def inbox(self) -> list[Message]: ...
     def settle(
         self,
         call_id: str,
