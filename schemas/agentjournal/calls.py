@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from agentjournal.codec import decode, encode
 from agentjournal.digests import arguments_digest, idempotency_key
-from agentjournal.errors import CallEnded, NeedsVerification, NoOutcome
+from agentjournal.errors import CallEnded, NeedsVerification, NoOutcome, VersionConflict
 from agentjournal.events import (
     Event,
     ToolCompleted,
@@ -32,7 +32,9 @@ from agentjournal.tool_calls import NOT_DONE_CODE, ToolCall, next_group
 class Appends(Protocol):
     """Where the events of a call go."""
 
-    async def __call__(self, events: Sequence[Event], /) -> Receipt: ...
+    async def __call__(
+        self, events: Sequence[Event], /, *, expected_version: int | None = None
+    ) -> Receipt: ...
 
 
 def call_key(stream: StreamId, call_id: str, group: int) -> str:
@@ -74,9 +76,9 @@ class Call:
         """The parsed arguments. Raises ValueError when they are no JSON."""
         return decode(self.arguments_text.encode())
 
-    async def begin(self, append: Appends) -> Self:
+    async def begin(self, append: Appends, expected_version: int | None = None) -> Self:
         """Record that the tool is about to run. Raises what `append` raises."""
-        await append([self._started()])
+        await append([self._started()], expected_version=expected_version)
         self._append, self._began = append, time.perf_counter()
         return self
 
@@ -152,17 +154,32 @@ class Calling:
 
     def __init__(
         self,
-        find: Callable[[], Awaitable[Call]],
+        find: Callable[[], Awaitable[tuple[Call, int | None]]],
         append: Appends,
         unknown_on: tuple[type[BaseException], ...] = (),
+        leave: Callable[[], None] | None = None,
     ) -> None:
-        self._find, self._append, self._unknown_on = find, append, unknown_on
+        """`find` gives the attempt and the version that it goes by; `leave` is told of the end."""
+        self._find, self._append, self._unknown_on, self._leave = find, append, unknown_on, leave
         self._call: Call | None = None
 
     async def __aenter__(self) -> Call:
-        call = await self._find()
-        self._call = await call.begin(self._append)
-        return call
+        while True:
+            call, expected_version = await self._find()
+            try:
+                self._call = await call.begin(self._append, expected_version)
+            except VersionConflict:
+                if expected_version is None:
+                    raise
+                continue  # another may have begun the same call
+            except BaseException:
+                self._end()
+                raise
+            return call
+
+    def _end(self) -> None:
+        if self._leave is not None:
+            self._leave()
 
     async def __aexit__(
         self,
@@ -171,12 +188,15 @@ class Calling:
         trace: TracebackType | None,
     ) -> None:
         call = self._call
-        if call is None or call.outcome is not None:
-            return
-        if error is None:
-            raise NoOutcome(call.stream, f"call {call.call_id!r} of {call.tool}")
-        if not is_unknown(error, call.effect, self._unknown_on):
-            await call.fail(error)
+        try:
+            if call is None or call.outcome is not None:
+                return
+            if error is None:
+                raise NoOutcome(call.stream, f"call {call.call_id!r} of {call.tool}")
+            if not is_unknown(error, call.effect, self._unknown_on):
+                await call.fail(error)
+        finally:
+            self._end()
 
 
 def next_call(state: SessionState, new: Call) -> Call:

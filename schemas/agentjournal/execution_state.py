@@ -280,6 +280,18 @@ def child_of(parent: Parent | None) -> Parent | None:
     return parent if parent is not None and parent.relation == "handoff" else None
 
 
+def waits(state: SessionState) -> bool:
+    """Whether somebody was asked, or another agent works for this one, and there is no answer."""
+    return (
+        any(each.outcome == "open" for each in state.approvals.values())
+        or any(each.answered_version is None for each in state.questions.values())
+        or any(
+            each.mode == "delegate" and each.ended_version is None
+            for each in state.handoffs.values()
+        )
+    )
+
+
 def waiting(state: SessionState) -> list[Event]:
     """Return what ends the turn that is open to wait: until the first deadline of a handoff."""
     if state.turn_id is None:

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
 from agentjournal.approvals import Allowed, Ask, Denied, Lapsed, MustAsk, Wait, verdict
 from agentjournal.calls import Call, not_done, settled
-from agentjournal.errors import AgentJournalError, NeedsVerification
+from agentjournal.errors import AgentJournalError, NeedsVerification, VersionConflict
 from agentjournal.events import Event, ToolFailed, ToolFailure
+from agentjournal.execution_state import unanswered
 from agentjournal.ids import Version
 from agentjournal.outcomes import NOT_DONE, ToolError, failure_of, is_unknown, shown_failure
 from agentjournal.receipts import Receipt
-from agentjournal.retrying import is_not_done, retry_wait, to_do
+from agentjournal.retrying import is_not_done, retry_wait, to_do, uncertain_s
 from agentjournal.run_handoffs import RunHandoffs
 from agentjournal.run_state import OwnEvent
 from agentjournal.state import SessionState
 from agentjournal.stored import written_time
-from agentjournal.tool_calls import ToolCall, next_group
+from agentjournal.tool_calls import UNKNOWN_CODE, ToolCall, next_group
 from agentjournal.tools import Tool
 
 MOST_TRIES = 3  # of a call whose outcome stays unknown, in one run
@@ -35,8 +35,12 @@ async def finish(run: RunHandoffs, tools: Mapping[str, Tool], concurrency: int) 
         raise ValueError(f"concurrency={concurrency} is below 1")
     while True:
         answered = run.state.answered_version
-        # An answer that came while other calls ran would else be waited for, for ever.
-        if not await _is_waiting(run, tools, concurrency) or await run.wait(since=answered):
+        if not await _is_waiting(run, tools, concurrency):
+            return
+        await run.catch_up()
+        # A message that came is for the model; an answer that came while other calls ran would
+        # else be waited for, for ever.
+        if unanswered(run.state) or await run.wait(since=answered):
             return
 
 
@@ -53,7 +57,7 @@ async def _is_waiting(run: RunHandoffs, tools: Mapping[str, Tool], concurrency: 
             errors.append(finishing.error)
         return left
 
-    tasks = [asyncio.create_task(one(call)) for call in to_do(run.state, tools)]
+    tasks = [asyncio.create_task(one(call)) for call in to_do(run.state, run.unknown, tools)]
     try:
         ended = await asyncio.gather(*tasks, return_exceptions=True)
     except BaseException:
@@ -112,7 +116,7 @@ class _Finishing:
             if call.outcome == "completed":
                 return "ended"
             if call.outcome == "open" and call.attempt:
-                if self._tries >= MOST_TRIES or not await self._find_out(tool):
+                if self._tries >= MOST_TRIES or self._runs_on() or not await self._find_out(tool):
                     return "unknown"
                 if self._call.outcome != "open":
                     continue
@@ -122,6 +126,11 @@ class _Finishing:
                 await self._run.session.time.sleep(wait_s)
             if await self._attempt(tool) == "waiting":
                 return "waiting"
+
+    def _runs_on(self) -> bool:
+        """Whether a thread that was given up still works on the call."""
+        thread = self._run.threads.get(self._call_id)
+        return thread is not None and not thread.done()
 
     async def _attempt(self, tool: Tool) -> _How | None:
         """Run the call once, if it may run; what came of it is in the call."""
@@ -142,27 +151,51 @@ class _Finishing:
         if (violation := self._run.refusal(call.call_id, call.tool)) is not None:
             await self._refuse(violation.tool_failure())
             return None
-        self._tries += 1
         await self._run_once(new, tool, arguments)
         return None
 
     async def _run_once(self, new: Call, tool: Tool, arguments: Mapping[str, Any]) -> None:
         going = self._run.going
         going.add(new.call_id)
+        self._run.begun.add(new.call_id)
         try:
-            await new.begin(self._append)
+            if not await self._begin(new):
+                return
             try:
-                returned = await tool.run(arguments)
+                returned = await tool.run(arguments, self._left)
             except BaseException as error:
                 if not is_unknown(error, new.effect, tool.unknown_on):
                     await new.fail(error)
                 elif not isinstance(error, Exception) or isinstance(error, AgentJournalError):
                     raise
+                else:
+                    self._tries += 1
             else:
                 if new.outcome is None:
                     await new.complete(returned)
         finally:
             going.discard(new.call_id)
+
+    async def _begin(self, new: Call) -> bool:
+        """Record that an attempt begins; False when somebody gave the call an outcome meanwhile."""
+        run = self._run
+        if new.attempt == 1:
+            await new.begin(self._append)
+            return True
+        while True:
+            state = await run.refresh()
+            held, mine = state.calls.get(self._call_id), self._call
+            if held is not None and (held.outcome, held.attempt) != (mine.outcome, mine.attempt):
+                self._mine.calls[self._call_id] = held
+                return False
+            try:
+                await new.begin(self._append, state.version)
+            except VersionConflict:
+                continue
+            return True
+
+    def _left(self, thread: asyncio.Future[Any]) -> None:
+        self._run.threads[self._call_id] = thread
 
     async def _find_out(self, tool: Tool) -> bool:
         """Return whether one may go on with the call, which was cut off."""
@@ -180,7 +213,8 @@ class _Finishing:
             return True
         if tool.on_unknown == "fail":
             said = "it was cut off, and nobody knows whether it happened"
-            await self._append([settled(call_id, error=said, settled_by="policy")])
+            failure = ToolFailure(message=said, code=UNKNOWN_CODE)
+            await self._append([settled(call_id, error=failure, settled_by="policy")])
             return True
         return tool.on_unknown == "retry"
 
@@ -195,21 +229,11 @@ class _Finishing:
         return found
 
     async def _wait_until_certain(self, call: ToolCall) -> None:
-        """Wait until a worker that was stopped in the middle of the call cannot fire any more.
-
-        That is the call's own time after the lease ended under which it was begun.
-        """
+        """Wait until a worker that was stopped in the middle of the call cannot fire any more."""
         run = self._run
         state = await run.refresh()  # the times of the broker
-        lease = state.lease
-        if lease is None or call.started_at is None:
-            return
-        over, taken = _moment(call.started_at), _moment(lease.acquired_at)
-        if (call.started_version or 0) < lease.fence and lease.previous_s:
-            over = min(taken, _moment(lease.quiet_since) + timedelta(seconds=lease.previous_s))
-        certain = over + timedelta(seconds=call.lease_s or 0)
-        now = taken + timedelta(seconds=run.held_s)
-        await run.session.time.sleep(max(0.0, (certain - now).total_seconds()))
+        left_s = uncertain_s(state, state.calls.get(call.call_id, call), run.held_s)
+        await run.session.time.sleep(left_s)
 
     async def _allowed(self, ask: Ask) -> Allowed | Literal["waiting"] | None:
         """Return whether the call may run: None when it was denied, and this is recorded."""
@@ -258,8 +282,10 @@ class _Finishing:
             new.idempotency_key = call.idempotency_key
         return new
 
-    async def _append(self, events: Sequence[Event], /) -> Receipt:
-        receipt = await self._run.append(events)
+    async def _append(
+        self, events: Sequence[Event], /, *, expected_version: int | None = None
+    ) -> Receipt:
+        receipt = await self._run.append(events, expected_version=expected_version)
         at = written_time(self._run.session.now())
         for version, event in enumerate(events, receipt.first_version):
             self._mine.apply(OwnEvent(Version(version), event, at))
@@ -273,7 +299,3 @@ def _parsed(text: str) -> Any:
         return decode(text.encode())
     except ValueError:
         raise ToolError("the arguments are no JSON", type="invalid_arguments") from None
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)

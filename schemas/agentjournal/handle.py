@@ -13,7 +13,7 @@ from time import monotonic
 from agentjournal.artifacts import Artifacts
 from agentjournal.counters import Counters
 from agentjournal.envelope import Recorded
-from agentjournal.errors import AppendRejected, VersionConflict
+from agentjournal.errors import AppendOutcomeUnknown, AppendRejected, VersionConflict
 from agentjournal.events import Event, SessionStarted
 from agentjournal.ids import StreamId, parse_stream
 from agentjournal.live import Live
@@ -124,8 +124,8 @@ class Handle:
         pending = await self._submit(events, expected_version, append_id, timeout_s)
         try:
             return self._note(await self._servers.appender.receipt(pending, timeout_s))
-        except VersionConflict:
-            self._last = None  # the next load must show who was faster
+        except (VersionConflict, AppendOutcomeUnknown, asyncio.CancelledError):
+            self._last = None  # the next load must show who was faster, or what became of it
             raise
 
     async def enqueue(

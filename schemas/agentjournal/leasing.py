@@ -16,7 +16,6 @@ from agentjournal.errors import (
     AgentJournalError,
     AppendOutcomeUnknown,
     LeaseHeld,
-    LeaseLost,
     Unavailable,
     VersionConflict,
 )
@@ -161,6 +160,6 @@ class Keeper:
         """
         await self.stop()
         if self.lost is None:
-            with contextlib.suppress(LeaseLost, Unavailable, AppendOutcomeUnknown):
+            with contextlib.suppress(AgentJournalError):
                 event = LeaseReleased(fence=self.lease.fence)
                 await self.handle.append(event, timeout_s=_RELEASE_S)

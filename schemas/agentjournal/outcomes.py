@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, Literal, TypeAlias
 
-from agentjournal.errors import AgentJournalError
+from agentjournal.errors import AgentJournalError, AppendRejected
 from agentjournal.events import ToolFailure
 from agentjournal.events.tool import Effect
 
@@ -13,7 +13,10 @@ FailureType: TypeAlias = Literal["error", "timeout", "denied", "cancelled", "inv
 
 # Errors of clients that lost a connection or its answer, by the words that libraries use for them:
 # httpx.ReadTimeout, requests.ConnectionError, aiohttp.ServerDisconnectedError, …
-_LOST = re.compile("Timeout|Connection|Transport|Disconnected|ProtocolError|BrokenPipe")
+_LOST = re.compile(
+    "Timeout|Connection|Transport|Disconnected|ProtocolError|BrokenPipe"
+    "|Incomplete|EOFError|OperationalError|PayloadError|ChunkedEncoding"
+)
 
 
 class ToolError(Exception):
@@ -58,7 +61,8 @@ def is_unknown(
     """Whether after this error nobody knows if the effect happened.
 
     True when the work was cut off, and for errors of time-outs and lost connections unless the
-    effect is only to read. Errors that are not known to be such count as failures.
+    effect is only to read; also when such an error is what another was raised from, or one of a
+    group. Errors that are not known to be such count as failures.
     """
     if not isinstance(error, Exception) or isinstance(error, AgentJournalError | OutcomeUnknown):
         return True
@@ -66,7 +70,12 @@ def is_unknown(
         return True
     if effect == "read" or isinstance(error, ToolError):
         return False
-    return any(_LOST.search(each.__name__) for each in type(error).__mro__)
+    if any(_LOST.search(each.__name__) for each in type(error).__mro__):
+        return True
+    behind: list[BaseException | None] = [error.__cause__ or error.__context__]
+    if isinstance(error, BaseExceptionGroup):
+        behind += error.exceptions
+    return any(each is not None and is_unknown(each, effect, unknown_on) for each in behind)
 
 
 def failure_of(error: BaseException | str | ToolFailure) -> ToolFailure:
@@ -102,4 +111,7 @@ def output_and_result(returned: Any) -> tuple[str, Any]:
         return returned, None
     dump = getattr(returned, "model_dump", None)
     value = dump(mode="json") if callable(dump) else returned
-    return ("" if value is None else encode(value).decode()), value
+    try:
+        return ("" if value is None else encode(value).decode()), value
+    except AppendRejected:  # it has run: what it returned is said as well as it can be
+        return str(value), None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, Self, TypeAlias
 
 from agentjournal.calls import Call, Calling, arguments_text_of, next_call
-from agentjournal.errors import VersionConflict
+from agentjournal.errors import AppendRejected, NeedsVerification
 from agentjournal.events import (
     Event,
     Failure,
@@ -21,6 +21,7 @@ from agentjournal.events import (
 )
 from agentjournal.events.message import Role
 from agentjournal.events.tool import Effect
+from agentjournal.execution_state import waits
 from agentjournal.finishing import finish
 from agentjournal.ids import new_event_id
 from agentjournal.outgoing import checked_id
@@ -30,13 +31,13 @@ from agentjournal.run_asking import turn
 from agentjournal.run_checkpoints import RunCheckpoints
 from agentjournal.run_state import READ_S
 from agentjournal.session_calls import given_events
+from agentjournal.state import SessionState
 from agentjournal.streaming import StreamedMessage
 from agentjournal.tools import Tools, tools_by_name
+from agentjournal.turns import inbox
 from agentjournal.windows.tokens import Count
 from agentjournal.windows.tool_output import MAX_CHARACTERS
 from agentjournal.windows.window import Window, WindowFormat
-
-_TRIES = 3  # to begin a turn with a message; else it begins with the next window
 
 EndReason: TypeAlias = Literal["completed", "interrupted", "failed", "waiting", "limit"]
 
@@ -50,6 +51,7 @@ class Run(RunCheckpoints):
     """
 
     _asked_at: float | None = None  # when the last window was made
+    _shown: int | None = None  # the version that it showed
 
     async def say(
         self, content: str | Sequence[Part], /, *, message_id: str | None = None
@@ -59,28 +61,24 @@ class Run(RunCheckpoints):
         With a `message_id` that the session has nothing is written, and None returned: so one may
         say the same again after a crash. Raises what `append` raises.
         """
-        if message_id is not None and any(
-            message.message_id == message_id for message in self.state.messages
-        ):
-            return None
         parts: list[Part] = [TextPart(text=content)] if isinstance(content, str) else [*content]
         message = MessageAdded(
             role="user",
             parts=parts,
             message_id=message_id or new_event_id(),
         )
-        for _ in range(_TRIES):
-            if self.state.turn_id is not None:
-                break
-            await self.catch_up()
-            version = self.state.version
-            seen = [each.version for each in self.inbox]
-            begun = turn("user", [*seen, version + 2])  # it names the version it will have
-            try:
-                return await self.append([begun, message], expected_version=version)
-            except VersionConflict:
-                await self.refresh()
-        return await self.append(message)
+
+        def decision(state: SessionState) -> list[Event]:
+            if any(each.message_id == message.message_id for each in state.messages):
+                return []
+            if state.turn_id is not None:
+                return [message]
+            seen = [each.version for each in inbox(state)]
+            # The turn names the version that the message will have.
+            return [turn("user", [*seen, state.version + 2]), message]
+
+        await self.catch_up()
+        return await self.decide(decision)
 
     async def record(
         self,
@@ -127,7 +125,11 @@ class Run(RunCheckpoints):
         return message.recorded_by(self._record_streamed)
 
     async def _record_streamed(self, events: Sequence[Event], append_id: str) -> Receipt:
-        return await self.append(self._in_turn(events), append_id=append_id)
+        is_cut_off = any(
+            isinstance(each, MessageAdded) and each.status == "incomplete" for each in events
+        )
+        batch = self._in_turn(events, is_cut_off=is_cut_off)
+        return await self.append(batch, append_id=append_id)
 
     async def window(
         self,
@@ -147,6 +149,7 @@ class Run(RunCheckpoints):
         await self.refresh(timeout_s=timeout_s)
         if self.inbox or (self.state.turn_id is None and self._due()):
             await self.append(self._opening())
+        self._shown = self.state.version
         await self.check_constraints()
         window = await self.session.window(
             max_tokens=max_tokens,
@@ -214,13 +217,18 @@ class Run(RunCheckpoints):
             lease_s=self.lease_s if lease_s is None else lease_s,
         )
 
-        async def find() -> Call:
+        async def find() -> tuple[Call, int | None]:
+            await self.catch_up()
             await self.check_constraints()
+            if call.call_id in self.calling or call.call_id in self.going:
+                raise NeedsVerification(self.session.stream, [call])
             following = next_call(self.state, call)
             await self.check_call(following)
-            return following
+            self.calling.add(call.call_id)
+            self.begun.add(call.call_id)
+            return following, None  # nobody else begins one under this lease
 
-        return Calling(find, self.append, unknown_on)
+        return Calling(find, self.append, unknown_on, lambda: self.calling.discard(call.call_id))
 
     async def __aenter__(self) -> Self:
         return self
@@ -228,14 +236,33 @@ class Run(RunCheckpoints):
     async def __aexit__(self, *_: object) -> None:
         await self.release()
 
-    def _in_turn(self, events: Sequence[Event]) -> list[Event]:
-        """Return what the assistant says with the beginning and the end of its turn."""
-        batch = [*self._opening(), *events]
-        if _is_answer(events):
+    def _in_turn(self, events: Sequence[Event], *, is_cut_off: bool = False) -> list[Event]:
+        """Return what the assistant says with the beginning and the end of its turn.
+
+        What came in since the model was shown the session is left for the next turn.
+        """
+        state = self.state
+        self._refuse_known_calls(events)
+        opening = [] if state.turn_id is not None else self._opening(self._shown)
+        batch = [*opening, *events]
+        if _is_answer(events) and not is_cut_off:
             begun = [each.turn_id for each in batch if isinstance(each, TurnStarted)]
-            turn_id = begun[-1] if begun else self.state.turn_id
-            batch.append(TurnEnded(turn_id=turn_id or "", reason="completed"))
+            turn_id = (begun[-1] if begun else state.turn_id) or ""
+            batch.append(
+                TurnEnded(turn_id=turn_id, reason="waiting" if waits(state) else "completed")
+            )
         return batch
+
+    def _refuse_known_calls(self, events: Sequence[Event]) -> None:
+        """Refuse calls whose ids the session has: they would be taken for those, and not run."""
+        for index, event in enumerate(events):
+            parts = event.parts if isinstance(event, MessageAdded) else []
+            for at, part in enumerate(parts):
+                if isinstance(part, ToolCallPart) and part.call_id in self.state.calls:
+                    place = f"events[{index}].data.parts[{at}].call_id"
+                    raise AppendRejected(
+                        place, f"{part.call_id!r} is a call of this session already"
+                    )
 
     def _duration_ms(self) -> float:
         if self._asked_at is None:

@@ -119,6 +119,7 @@ class RunAsking(Known):
 
     async def begin_turn(self) -> None:
         """Begin a turn if one is due and none is open. Raises what `append` raises."""
+        await self.catch_up()
         if self.state.turn_id is None and self._due():
             await self.append(self._opening())
 
@@ -126,10 +127,13 @@ class RunAsking(Known):
         """Record of approvals whose time has passed that they have expired."""
         await self.decide(lambda state: lapsed(state, self.moment))
 
-    def _opening(self) -> list[Event]:
-        """Return what begins a turn where one is due, and takes up what came in."""
+    def _opening(self, until: int | None = None) -> list[Event]:
+        """Return what begins a turn where one is due, and takes up what came in, `until` a version.
+
+        The model must have been shown what a turn takes up.
+        """
         state = self.state
-        unseen = [message.version for message in self.inbox]
+        unseen = [m.version for m in self.inbox if until is None or m.version <= until]
         if state.turn_id is not None:
             if not unseen:
                 return []

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from asyncio import Future
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from agentjournal.errors import AppendOutcomeUnknown
 from agentjournal.events import Event
 from agentjournal.ids import Version
 from agentjournal.leasing import Keeper
@@ -50,7 +54,11 @@ class Known:
         self.session, self.state, self._keeper = session, state, keeper
         lease = keeper.lease
         self.worker, self.fence, self.lease_s = lease.holder, lease.fence, lease.lease_s
-        self.going: set[str] = set()  # ids of calls that run here
+        self.going: set[str] = set()  # ids of calls that are being finished here
+        self.calling: set[str] = set()  # ids of calls whose blocks the agent is in
+        self.begun: set[str] = set()  # ids of calls that this run began
+        self.threads: dict[str, Future[Any]] = {}  # of calls given up, that run on
+        self._is_dirty = False  # whether something was sent of which nobody knows the outcome
         self._held_from = session.time.monotonic()
         self._ahead: dict[int, list[Event]] = {}  # by first version
         if state.version < lease.fence:
@@ -91,10 +99,21 @@ class Known:
     def unknown(self) -> list[ToolCall]:
         """Calls that an earlier run began and that have no outcome: nobody knows what came of them.
 
-        A call that this run left without an outcome is among them.
+        A call that this run left without an outcome is among them. One that others began meanwhile,
+        without this run's lease, is only when its own time has passed.
         """
         calls = self.state.open_calls
-        return [call for call in calls if call.attempt and call.call_id not in self.going]
+        return [call for call in calls if call.attempt and self._is_cut_off(call)]
+
+    def _is_cut_off(self, call: ToolCall) -> bool:
+        if call.call_id in self.going or call.call_id in self.calling:
+            return False
+        if (call.started_version or 0) < self.fence or call.call_id in self.begun:
+            return True
+        if call.started_at is None or call.lease_s is None:
+            return True
+        over = datetime.fromisoformat(call.started_at) + timedelta(seconds=call.lease_s)
+        return over <= self.session.now()
 
     @property
     def open(self) -> list[ToolCall]:
@@ -110,7 +129,10 @@ class Known:
     async def refresh(self, *, timeout_s: float = READ_S) -> SessionState:
         """Read what others wrote meanwhile; return the state. Raises what `load` raises."""
         self._check_lease()
+        self._is_dirty = False
         state = (await self.session.current(timeout_s=timeout_s)).copied()
+        if state.version < self.state.version:
+            return self.state  # another read, or an append, was faster
         self.state = state
         self._ahead = {v: each for v, each in self._ahead.items() if v > state.version}
         self._fold_ahead()
@@ -127,9 +149,13 @@ class Known:
         """Append events under the fence. Raises what `Session.append` raises, and LeaseLost."""
         self._check_lease()
         batch = [events] if isinstance(events, Event) else list(events)
-        receipt = await self.session.append(
-            batch, expected_version=expected_version, append_id=append_id
-        )
+        try:
+            receipt = await self.session.append(
+                batch, expected_version=expected_version, append_id=append_id
+            )
+        except (AppendOutcomeUnknown, asyncio.CancelledError):
+            self._is_dirty = True
+            raise
         self._recorded(batch, receipt)
         if not self.going:  # else calls that go on at once may fill the gap, and nobody looks yet
             await self.catch_up()
@@ -141,8 +167,8 @@ class Known:
             self._fold_ahead()
 
     async def catch_up(self) -> None:
-        """Read what others wrote between this run's events, if they did."""
-        if self._ahead:
+        """Read what others wrote between this run's events, and what became of what was unknown."""
+        if self._ahead or self._is_dirty:
             await self.refresh()
 
     def _fold_ahead(self) -> None:

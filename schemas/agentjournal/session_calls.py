@@ -59,8 +59,11 @@ class SessionCalls(SessionFiles):
             lease_s=lease_s,
         )
 
-        async def find() -> Call:
-            return call if call_id is None else next_call(await self.current(), call)
+        async def find() -> tuple[Call, int | None]:
+            if call_id is None:
+                return call, None
+            state = await self.current()
+            return next_call(state, call), state.version
 
         return Calling(find, self.append, unknown_on)
 

@@ -1,5 +1,6 @@
 # Made from the asynchronous classes by `python -m commands.sync_stub`.
 
+from asyncio import Future
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Self
@@ -780,6 +781,9 @@ class Run:
     fence: Ordinal
     lease_s: Span
     going: set[str]
+    calling: set[str]
+    begun: set[str]
+    threads: dict[str, Future[Any]]
     @property
     def answered(self) -> bool: ...
     @property
@@ -1021,6 +1025,7 @@ class Call:
     def begin(
         self,
         append: Appends,
+        expected_version: int | None = ...,
     ) -> Self: ...
     def complete(
         self,

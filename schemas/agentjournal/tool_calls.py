@@ -20,6 +20,8 @@ CallOutcome: TypeAlias = Literal["open", "completed", "failed"]
 # What a verifier found not to have happened is tried again under the same key: the worker that was
 # stopped may still fire.
 NOT_DONE_CODE = "not_done"
+# What was given up without anybody knowing is never tried again under another key.
+UNKNOWN_CODE = "outcome_unknown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,10 +59,17 @@ class Tool:
             raise ToolError(f"{self.name}: {error}", type="invalid_arguments") from None
         return named
 
-    async def run(self, arguments: Mapping[str, Any]) -> Any:
-        """Return what the function returns for arguments that `check` returned."""
+    async def run(
+        self,
+        arguments: Mapping[str, Any],
+        left: Callable[[asyncio.Future[Any]], None] | None = None,
+    ) -> Any:
+        """Return what the function returns for arguments that `check` returned.
+
+        `left` is told of a thread that it is given up in, and that runs on.
+        """
         async with asyncio.timeout(self.timeout_s):
-            return await invoke(self.function, arguments)
+            return await invoke(self.function, arguments, left)
 
     async def verified(self, arguments: object, call: Call) -> Any:
         """Return what the verifier finds: the result of the effect, or NOT_DONE."""
@@ -89,11 +96,25 @@ def takes_call(function: Function) -> bool:
     return "call" in parameters
 
 
-async def invoke(function: Function, arguments: Mapping[str, Any]) -> Any:
-    """Return what a function returns; one that is not asynchronous runs in a thread."""
+async def invoke(
+    function: Function,
+    arguments: Mapping[str, Any],
+    left: Callable[[asyncio.Future[Any]], None] | None = None,
+) -> Any:
+    """Return what a function returns; one that is not asynchronous runs in a thread.
+
+    A thread cannot be stopped: `left` is told of one that runs on when this is cancelled.
+    """
     if inspect.iscoroutinefunction(function):
         return await function(**arguments)
-    returned = await asyncio.to_thread(function, **arguments)
+    thread = asyncio.ensure_future(asyncio.to_thread(function, **arguments))
+    thread.add_done_callback(lambda done: done.cancelled() or done.exception())
+    try:
+        returned = await asyncio.shield(thread)
+    except asyncio.CancelledError:
+        if left is not None and not thread.done():
+            left(thread)
+        raise
     return await returned if inspect.isawaitable(returned) else returned
 
 

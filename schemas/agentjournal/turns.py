@@ -54,13 +54,16 @@ def _answer_kind(state: SessionState) -> Trigger:
 def asked_for(state: SessionState) -> list[ToolCall]:
     """Return the calls that the last assistant message asks for, whatever came of them.
 
-    Earlier ones were left behind when the model went on, and a fork's parent's are not its own.
+    Earlier ones were left behind when the model went on, but for those that somebody was asked
+    about; and a fork's parent's are not its own.
     """
     last = next(
         (m for m in reversed(state.messages) if m.role == "assistant" and m.status not in GONE),
         None,
     )
-    if last is None:
-        return []
-    calls = (state.calls[part.call_id] for part in last.tool_calls)
-    return [call for call in calls if not call.is_inherited]
+    asked = [] if last is None else [state.calls[part.call_id] for part in last.tool_calls]
+    about = {approval.call_id for approval in state.approvals.values()}
+    asked += [
+        c for c in state.open_calls if c.call_id in about and not c.attempt and c not in asked
+    ]
+    return [call for call in asked if not call.is_inherited]
