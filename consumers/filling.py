@@ -16,7 +16,9 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
+from threading import Thread
+from time import sleep
 from typing import Any
 
 import structlog
@@ -35,6 +37,7 @@ from projections.projection import Projection
 
 _MOST_PROCESSES = 4  # beyond it Postgres is what takes the time
 _LOOK_S = 0.2
+_GRACE_S = 5.0  # what a process may take to end by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,19 @@ _held: list[Connection[Any, Any]] = []  # the end of the leash that this process
 def _begin(held: Connection[Any, Any]) -> None:
     """Prepare a process: it says only what went wrong, and ends when it is let go of."""
     _held.append(held)
+    Thread(target=_end_when_let_go, args=(held,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started it hears it too
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+
+
+def _end_when_let_go(held: Connection[Any, Any]) -> None:
+    """End this process when the one that started it is gone: the pool would wait for ever."""
+    wait([held])
+    sleep(_GRACE_S)
+    os._exit(1)
 
 
 def _fill(

@@ -108,10 +108,21 @@ class Projector:
         self._share: set[Partition] = set()
         self._storing: asyncio.Task[None] | None = None
         self._in_store: Polled = {}
+        # After an outage a poll is stored before the next is folded, until one is: a fold that took
+        # longer than Postgres lets a transaction idle would else start over again and again.
+        self._one_by_one = False
         self._last_heartbeat = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set. Raises IntegrityError when the log forks or was replaced."""
+        try:
+            await self._work(stop)
+        finally:
+            if self._storing is not None:  # what is not waited for any more is not stored either
+                self._storing.cancel()
+                await asyncio.gather(self._storing, return_exceptions=True)
+
+    async def _work(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
             try:
                 if not self._folds:
@@ -122,6 +133,7 @@ class Projector:
                 _LOG.warning("starting_over", reason=str(trouble), kind=type(trouble).__name__)
                 await self._forget()
                 self._folds = []  # another generation may be live by now
+                self._one_by_one = True
                 await asyncio.sleep(self._options.outage_pause_s)
         await self._leave()
 
@@ -143,9 +155,10 @@ class Projector:
         if batches is not None:
             self._storing = asyncio.create_task(self._ports.models.store(batches))
             self._in_store = polled
-            await asyncio.sleep(
-                0
-            )  # what was folded is on its way before the next poll is waited for
+            # What was folded is on its way before the next poll is waited for.
+            await asyncio.sleep(0)
+            if self._one_by_one and await self._stored():
+                self._one_by_one = False
         self._trim(polled)
 
     async def _folded(self, polled: Polled) -> Sequence[FoldedBatch] | None:

@@ -11,7 +11,20 @@ if TYPE_CHECKING:
 
 
 class AgentJournalError(Exception):
-    """Base of every error of this package."""
+    """Base of every error of this package. Each survives pickling, as from another process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What begins with an underscore belongs to a connection, which stays where it is.
+        kept = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return _revived, (type(self), self.args, kept)
+
+
+def _revived(
+    kind: type[AgentJournalError], args: tuple[Any, ...], kept: dict[str, Any]
+) -> AgentJournalError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(kept)
+    return error
 
 
 class AppendRejected(AgentJournalError):

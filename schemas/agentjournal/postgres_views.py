@@ -141,13 +141,17 @@ class PostgresViews:
         deadline, pause = loop.time() + timeout_s, _FIRST_PAUSE_S
         while True:
             left = max(_LEAST_S, deadline - loop.time())
-            rows = await self._rows(
-                statement,
-                timeout_s=left,
-                partition=partition,
-                position=position,
-                projections=named,
-            )
+            try:
+                async with asyncio.timeout(left + _LEAST_S):
+                    rows = await self._rows(
+                        statement,
+                        timeout_s=left,
+                        partition=partition,
+                        position=position,
+                        projections=named,
+                    )
+            except TimeoutError:  # a lock, or a database that does not answer
+                raise NotCaughtUp(partition, position, timeout_s) from None
             if next(iter(rows[0].values())):
                 return
             if loop.time() + pause > deadline:
