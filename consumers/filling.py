@@ -37,7 +37,7 @@ from projections.projection import Projection
 
 _MOST_PROCESSES = 4  # beyond it Postgres is what takes the time
 _LOOK_S = 0.2
-_GRACE_S = 5.0  # what a process may take to end by itself
+_GRACE_S = 2.0  # what a process may take to end by itself
 
 
 @dataclass(frozen=True, slots=True)
