@@ -15,7 +15,7 @@ RINGS := $(foreach ring,unit contract integration crash,$(if $(wildcard tests/$(
 PARTS := lint types test-unit test-e2e $(patsubst %,test-%,$(filter-out unit,$(RINGS))) test-wheels test-313
 
 .PHONY: help setup constraints lint lint-rules lint-format lint-imports types types-mypy \
-  types-pyright test test-fast $(RINGS:%=test-%) test-e2e test-wheels test-313 \
+  types-pyright test test-fast $(RINGS:%=test-%) test-crashes test-e2e test-wheels test-313 \
   bench demo down clean
 
 help: ## this list
@@ -60,6 +60,9 @@ test-fast: lint test-unit ## what to run before every commit
 
 $(RINGS:%=test-%): test-%: setup
 	$(BIN)/pytest tests/$*
+
+test-crashes: setup ## agents killed at every await, and every server ten times: some minutes
+	CRASHES=all $(BIN)/pytest tests/crash/test_agent_crash.py tests/crash/test_fight.py
 
 test-e2e: setup ## the command line, the demo and the containers' settings, as a user has them
 	$(BIN)/pytest tests/e2e --ignore=tests/e2e/test_wheels.py
