@@ -203,6 +203,8 @@ class _Finishing:
         if tool.verify is not None:
             try:
                 found = await self._verified(tool)
+            except AgentJournalError:
+                raise  # the log could not be asked, not the verifier
             except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it cannot tell
                 self.error = error
                 return False
