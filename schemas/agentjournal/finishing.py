@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from agentjournal.approvals import Allowed, Ask, Denied, Lapsed, MustAsk, Wait, verdict
 from agentjournal.calls import Call, not_done, settled
+from agentjournal.codec import decode
 from agentjournal.errors import AgentJournalError, NeedsVerification, VersionConflict
 from agentjournal.events import Event, ToolFailed, ToolFailure
 from agentjournal.execution_state import unanswered
@@ -295,8 +296,6 @@ class _Finishing:
 
 
 def _parsed(text: str) -> Any:
-    from agentjournal.codec import decode  # noqa: PLC0415 - only here
-
     try:
         return decode(text.encode())
     except ValueError:
