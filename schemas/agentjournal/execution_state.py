@@ -1,4 +1,4 @@
-"""What a session waits for and who works on it: leases, turns, approvals, questions, handoffs."""
+"""What a session waits for and what is done in it: turns, approvals, questions, handoffs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from agentjournal.events import (
     HandoffRequested,
     InputProvided,
     InputRequested,
-    LeaseAcquired,
-    LeaseReleased,
     Parent,
     TurnEnded,
     TurnStarted,
@@ -35,19 +33,6 @@ if TYPE_CHECKING:
 
 ApprovalOutcome: TypeAlias = Literal["open", "granted", "denied", "expired"]
 HandoffOutcome: TypeAlias = Literal["open", "accepted", "completed", "failed"]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionLease:
-    """The lease that was taken last, and not released since. It may have passed."""
-
-    fence: int
-    holder: str
-    lease_s: float
-    acquired_at: str  # the broker's clock
-    quiet_since: str
-    """The broker's time of the event before: with its own length, the lease before had passed."""
-    previous_s: float  # the length of the lease before; 0: there was none
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,26 +99,6 @@ class Handoff:
     usage: Any = None
     error: Failure | None = None
     ended_version: Version | None = None
-
-
-def lease_acquired(state: SessionState, event: LeaseAcquired, recorded: Foldable) -> None:
-    """Note who holds the session now."""
-    held, last = state.lease, state.last
-    at = recorded.recorded_at
-    state.lease = SessionLease(
-        event.fence,
-        event.holder,
-        event.lease_s,
-        at,
-        at if last is None else last.recorded_at,
-        0.0 if held is None else held.lease_s,
-    )
-
-
-def lease_released(state: SessionState, event: LeaseReleased, _: Foldable) -> None:
-    """Note that nobody holds the session."""
-    if state.lease is not None and state.lease.fence == event.fence:
-        state.lease = None
 
 
 def turn_started(state: SessionState, event: TurnStarted, recorded: Foldable) -> None:

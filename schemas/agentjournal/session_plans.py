@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from agentjournal.errors import PlanNotFound, VersionConflict
 from agentjournal.events import DecisionMade, Event, PlanCreated, PlannedStep
 from agentjournal.events.decode import rejection
-from agentjournal.execution_state import SessionLease
 from agentjournal.handle import Time
 from agentjournal.ids import Version, new_event_id
+from agentjournal.lease_state import SessionLease
 from agentjournal.plan_decisions import creation
 from agentjournal.plan_writer import PlanWriter
 from agentjournal.planning import Moment, PlanState

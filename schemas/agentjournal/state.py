@@ -47,7 +47,6 @@ from agentjournal.execution_state import (
     Approval,
     Handoff,
     Question,
-    SessionLease,
     Turn,
     approval_answered,
     approval_requested,
@@ -56,12 +55,12 @@ from agentjournal.execution_state import (
     handoff_requested,
     input_provided,
     input_requested,
-    lease_acquired,
-    lease_released,
     turn_ended,
     turn_started,
+    unanswered,
 )
 from agentjournal.ids import StreamId, Version
+from agentjournal.lease_state import SessionLease, lease_acquired, lease_released
 from agentjournal.stored import Foldable
 from agentjournal.summary import Summary
 from agentjournal.tool_calls import ToolCall, begin_call, end_call, settle_call
@@ -204,9 +203,7 @@ def _rewind(state: SessionState, event: ConversationRewound, recorded: Foldable)
     ]
     state.compactions = [c for c in state.compactions if c.last_version <= to_version]
     # What was said after the last answer that is left is to be answered again.
-    left = [message for message in state.messages if message.status != "rewound"]
-    answers = (message.version for message in reversed(left) if message.role == "assistant")
-    state.seen = {version for version in state.seen if version < next(answers, Version(0))}
+    state.seen = state.seen.difference(message.version for message in unanswered(state))
 
 
 def _message(state: SessionState, event: MessageAdded, recorded: Foldable) -> None:

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from agentjournal.envelope import NO_HASH
 from agentjournal.events import Event, LeaseAcquired, LeaseReleased
-from agentjournal.execution_state import SessionLease
 from agentjournal.ids import StreamId, Version
+from agentjournal.lease_state import SessionLease, lease_acquired, lease_released
 from agentjournal.stored import Foldable
 from agentjournal.summary import Summary
 from agentjournal.work_state import WORK_FOLDS, WorkState
@@ -41,25 +41,11 @@ class TaskState(WorkState):
         return replace(self, summary=self.summary.copied(), **self.copied_work())
 
 
-def _lease_acquired(state: TaskState, event: LeaseAcquired, recorded: Foldable) -> None:
-    held, at = state.lease, recorded.recorded_at
-    quiet_since = at if state.last is None else state.last.recorded_at
-    previous_s = 0.0 if held is None else held.lease_s
-    state.lease = SessionLease(
-        event.fence, event.holder, event.lease_s, at, quiet_since, previous_s
-    )
-
-
-def _lease_released(state: TaskState, event: LeaseReleased, _: Foldable) -> None:
-    if state.lease is not None and state.lease.fence == event.fence:
-        state.lease = None
-
-
 _Fold: TypeAlias = Callable[[TaskState, Any, Foldable], None]
 _FOLDS: Mapping[type[Event], _Fold] = {
     **WORK_FOLDS,
-    LeaseAcquired: _lease_acquired,
-    LeaseReleased: _lease_released,
+    LeaseAcquired: lease_acquired,
+    LeaseReleased: lease_released,
 }
 
 
