@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentjournal import (
+    ConversationRewound,
     CustomEvent,
     Event,
     MessageAdded,
@@ -32,6 +33,7 @@ from agentjournal import (
     TurnEnded,
     TurnStarted,
 )
+from agentjournal.turns import inbox
 from tests.support import Stream, message, request, typed
 from tests.unit.event_strategies import values
 
@@ -212,6 +214,15 @@ def test_the_first_outcome_of_an_attempt_stands() -> None:
     )
 
 
+def test_a_completed_call_is_not_opened_again_whatever_is_written_later() -> None:
+    done = state_of(begun(), completed()).calls
+    for late in ([begun(attempt=2)], [begun(attempt=2), failed(attempt=2)], [completed(attempt=2)]):
+        assert state_of(begun(), completed(), *late).calls == done
+    settled = ToolSettled(call_id="c", outcome="completed", settled_by="person")
+    [call] = state_of(settled, begun(), failed()).calls.values()
+    assert (call.outcome, call.attempt) == ("completed", 0)
+
+
 def test_an_outcome_of_an_earlier_attempt_comes_too_late() -> None:
     [call] = state_of(begun(), begun(attempt=2), completed(attempt=1)).calls.values()
     assert (call.outcome, call.attempt) == ("open", 2)
@@ -241,3 +252,33 @@ def test_arguments_that_are_no_json_are_kept_and_said_to_be_none() -> None:
 def test_an_event_of_another_kind_only_moves_the_version() -> None:
     state = state_of(message("a"), CustomEvent("custom.x", {"any": 1}))
     assert (state.version, len(state.messages), state.calls) == (2, 1, {})
+
+
+def turn_of(nth: int, status: Any = "complete") -> list[Event]:
+    """Return a turn of four events, that a message of the user begins with."""
+    asked = MessageAdded(role="user", content=f"question {nth}", message_id=f"q-{nth}")
+    answer = MessageAdded(role="assistant", content="so", message_id=f"a-{nth}", status=status)
+    begun = TurnStarted(turn_id=f"t-{nth}", trigger="user", input_versions=[4 * nth + 1])
+    return [asked, begun, answer, TurnEnded(turn_id=f"t-{nth}", reason="completed")]
+
+
+@pytest.mark.parametrize(
+    ("to_version", "left"),
+    [(16, []), (13, [13]), (12, []), (9, [9]), (8, []), (5, [5]), (4, []), (1, [1]), (0, [])],
+)
+def test_a_rewind_leaves_to_be_answered_what_has_no_answer_behind_it(
+    to_version: int, left: list[int]
+) -> None:
+    talk = [event for nth in range(4) for event in turn_of(nth)]
+    state = state_of(*talk, ConversationRewound(to_version=to_version, reason="edited"))
+    assert [message.version for message in inbox(state)] == left
+
+
+def test_an_answer_that_is_not_whole_or_was_taken_back_is_none_behind_a_rewind() -> None:
+    cut_off = [*turn_of(0), *turn_of(1, "incomplete")]
+    state = state_of(*cut_off, ConversationRewound(to_version=8, reason="again"))
+    assert [message.version for message in inbox(state)] == [5]
+    taken_back = [*turn_of(0), MessageRetracted(message_id="a-0", reason="wrong")]
+    assert inbox(state_of(*taken_back)) == []
+    state = state_of(*taken_back, ConversationRewound(to_version=5, reason="again"))
+    assert [message.version for message in inbox(state)] == [1]
