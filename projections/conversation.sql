@@ -85,6 +85,7 @@ ON CONFLICT (tenant, session_id, message_id) DO UPDATE SET
 
 -- name: tool_calls
 -- A higher attempt brings its own values; within one the first outcome stands, whole as it came.
+-- What is completed stands for ever: no attempt comes after it.
 INSERT INTO agentjournal_internal.tool_calls_1 AS t (
     tenant, session_id, call_id, version, turn_id, tool, arguments_text, requested_at, attempt,
     effect, idempotency_key, started_at, lease_until, fence, outcome, ended_at, duration_ms,
@@ -104,40 +105,51 @@ ON CONFLICT (tenant, session_id, call_id) DO UPDATE SET
     tool = coalesce(t.tool, excluded.tool),
     arguments_text = coalesce(t.arguments_text, excluded.arguments_text),
     requested_at = coalesce(t.requested_at, excluded.requested_at),
-    attempt = greatest(t.attempt, excluded.attempt),
-    effect = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.effect
-        WHEN excluded.attempt < t.attempt THEN t.effect
+    attempt = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) AND t.outcome = 'completed'
+        THEN t.attempt ELSE greatest(t.attempt, excluded.attempt) END,
+    effect = CASE WHEN excluded.attempt < t.attempt
+            OR excluded.attempt > coalesce(t.attempt, 0) AND t.outcome = 'completed' THEN t.effect
+        WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.effect
         ELSE coalesce(t.effect, excluded.effect) END,
-    idempotency_key = CASE WHEN excluded.attempt > coalesce(t.attempt, 0)
-        THEN excluded.idempotency_key
-        WHEN excluded.attempt < t.attempt THEN t.idempotency_key
+    idempotency_key = CASE WHEN excluded.attempt < t.attempt
+            OR excluded.attempt > coalesce(t.attempt, 0) AND t.outcome = 'completed' THEN t.idempotency_key
+        WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.idempotency_key
         ELSE coalesce(t.idempotency_key, excluded.idempotency_key) END,
-    started_at = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.started_at
-        WHEN excluded.attempt < t.attempt THEN t.started_at
+    started_at = CASE WHEN excluded.attempt < t.attempt
+            OR excluded.attempt > coalesce(t.attempt, 0) AND t.outcome = 'completed' THEN t.started_at
+        WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.started_at
         ELSE coalesce(t.started_at, excluded.started_at) END,
-    lease_until = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.lease_until
-        WHEN excluded.attempt < t.attempt THEN t.lease_until
+    lease_until = CASE WHEN excluded.attempt < t.attempt
+            OR excluded.attempt > coalesce(t.attempt, 0) AND t.outcome = 'completed' THEN t.lease_until
+        WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.lease_until
         ELSE coalesce(t.lease_until, excluded.lease_until) END,
-    fence = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.fence
-        WHEN excluded.attempt < t.attempt THEN t.fence
+    fence = CASE WHEN excluded.attempt < t.attempt
+            OR excluded.attempt > coalesce(t.attempt, 0) AND t.outcome = 'completed' THEN t.fence
+        WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.fence
         ELSE coalesce(t.fence, excluded.fence) END,
-    outcome = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.outcome
-        WHEN excluded.attempt < t.attempt THEN t.outcome
+    outcome = CASE WHEN excluded.attempt < t.attempt
+            OR excluded.attempt > coalesce(t.attempt, 0) AND t.outcome = 'completed' THEN t.outcome
+        WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.outcome
         ELSE coalesce(t.outcome, excluded.outcome) END,
-    ended_at = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.ended_at
-        WHEN excluded.attempt < t.attempt THEN t.ended_at
+    ended_at = CASE WHEN excluded.attempt < t.attempt
+            OR excluded.attempt > coalesce(t.attempt, 0) AND t.outcome = 'completed' THEN t.ended_at
+        WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.ended_at
         WHEN t.outcome IS NULL THEN excluded.ended_at ELSE t.ended_at END,
-    duration_ms = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.duration_ms
-        WHEN excluded.attempt < t.attempt THEN t.duration_ms
+    duration_ms = CASE WHEN excluded.attempt < t.attempt
+            OR excluded.attempt > coalesce(t.attempt, 0) AND t.outcome = 'completed' THEN t.duration_ms
+        WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.duration_ms
         WHEN t.outcome IS NULL THEN excluded.duration_ms ELSE t.duration_ms END,
-    error_type = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.error_type
-        WHEN excluded.attempt < t.attempt THEN t.error_type
+    error_type = CASE WHEN excluded.attempt < t.attempt
+            OR excluded.attempt > coalesce(t.attempt, 0) AND t.outcome = 'completed' THEN t.error_type
+        WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.error_type
         WHEN t.outcome IS NULL THEN excluded.error_type ELSE t.error_type END,
-    error_message = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.error_message
-        WHEN excluded.attempt < t.attempt THEN t.error_message
+    error_message = CASE WHEN excluded.attempt < t.attempt
+            OR excluded.attempt > coalesce(t.attempt, 0) AND t.outcome = 'completed' THEN t.error_message
+        WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.error_message
         WHEN t.outcome IS NULL THEN excluded.error_message ELSE t.error_message END,
-    output = CASE WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.output
-        WHEN excluded.attempt < t.attempt THEN t.output
+    output = CASE WHEN excluded.attempt < t.attempt
+            OR excluded.attempt > coalesce(t.attempt, 0) AND t.outcome = 'completed' THEN t.output
+        WHEN excluded.attempt > coalesce(t.attempt, 0) THEN excluded.output
         WHEN t.outcome IS NULL THEN excluded.output ELSE t.output END;
 
 -- name: model_calls

@@ -82,6 +82,7 @@ TOOL_CALLS = Table(
         "error_message": "outcome",
         "output": "outcome",
     },
+    final="completed",
 )
 MODEL_CALLS = Table(
     "model_calls",

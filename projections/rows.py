@@ -5,7 +5,9 @@ is there, take the `last`, the `max`, the `sum`, or go by `attempt`: a higher at
 values, within one attempt the first holds. An `outcome` goes by attempt too, and comes whole: what
 belongs to a second one is not mixed with the first. A change that names no attempt is of the one
 that was the last before it, which only the table knows: so it is not merged with one that names its
-own, and goes in a statement of its own. Thus it never matters how events were cut into batches.
+own, and goes in a statement of its own. So does one of a higher attempt behind an outcome that is
+final, since the table may hold a higher attempt than both. Thus it never matters how events were
+cut into batches.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ Said: TypeAlias = tuple[Callable[..., Row], tuple[Any, ...]]  # what makes a row
 _NONE: frozenset[Policy] = frozenset()
 _OUTCOME: frozenset[Policy] = frozenset({"outcome"})
 _BY_ATTEMPT: frozenset[Policy] = frozenset({"attempt", "outcome"})
+_OVER: frozenset[Policy] = _BY_ATTEMPT | {"max"}  # the number of the attempt as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,14 @@ class Table:
     """A table of a projection: its columns, each with the policy by which changes merge.
 
     The SQL statement of its name takes one array a column. `insert_only`: no event ever changes a
-    row of it, so rows are tuples in the order of `columns`, and nothing is merged.
+    row of it, so rows are tuples in the order of `columns`, and nothing is merged. Behind the
+    outcome `final` no attempt comes: a higher one changes nothing that goes by attempt.
     """
 
     name: str
     columns: Mapping[str, Policy]
     insert_only: bool = False
+    final: str | None = None
     key: tuple[str, ...] = field(init=False)
     by_attempt: tuple[str, ...] = field(init=False)
 
@@ -130,10 +135,19 @@ _KEY_OF_INSERTED = itemgetter(0, 1)  # insert-only tables start with (stream, ve
 
 
 def _can_merge(table: Table, held: Row, coming: Row) -> bool:
+    if _is_over(table, held, coming):
+        return False
     if (held.get("attempt") is None) == (coming.get("attempt") is None):
         return True
     unnamed = held if held.get("attempt") is None else coming
     return all(unnamed.get(name) is None for name in table.by_attempt)
+
+
+def _is_over(table: Table, held: Row, coming: Row) -> bool:
+    """Whether `coming` is of an attempt that begins behind a final outcome."""
+    if table.final is None or held.get("outcome") != table.final:
+        return False
+    return (coming.get("attempt") or 0) > (held.get("attempt") or 0)
 
 
 def merge(table: Table, before: Row, after: Row) -> Row:
@@ -158,12 +172,14 @@ def merge_into(table: Table, held: Row, coming: Row) -> None:
                 held[name] = value
         elif policy == "sum":
             held[name] = _sum(before, value)
-        elif policy == "max" and value > before:
+        elif policy == "max" and value > before and policy not in left_out:
             held[name] = value
 
 
 def _left_out(table: Table, held: Row, coming: Row) -> frozenset[Policy]:
     """Return the policies whose columns `coming` does not change; a higher attempt clears them."""
+    if _is_over(table, held, coming):
+        return _OVER
     attempt, coming_attempt = held.get("attempt") or 0, coming.get("attempt")
     if coming_attempt is not None and coming_attempt > attempt:
         for name in table.by_attempt:

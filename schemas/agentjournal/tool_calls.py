@@ -1,4 +1,4 @@
-"""Tool calls and what they come to: the first outcome of an attempt counts."""
+"""Tool calls and what they come to: of an attempt the first outcome counts, a success for ever."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class ToolCall:
 
 
 def begin_call(state: SessionState, event: ToolStarted, recorded: Foldable) -> None:
-    """Begin an attempt, unless a later one has begun."""
+    """Begin an attempt, unless a later one has begun, or the call is completed."""
     held = state.calls.get(event.call_id)
-    if held is None or event.attempt > held.attempt:
+    if held is None or (event.attempt > held.attempt and held.outcome != "completed"):
         state.calls[event.call_id] = ToolCall(
             event.call_id,
             event.tool,
@@ -105,10 +105,10 @@ def _settle(
     event: ToolCompleted | ToolFailed | ToolSettled,
     version: Version,
 ) -> None:
-    """The first outcome of an attempt counts; a later one changes nothing."""
+    """The first outcome of an attempt counts; behind a completed one no attempt comes."""
     if held is None:
         held = ToolCall(event.call_id, "", "", version)
-    elif held.outcome != "open" and held.attempt == attempt:
+    elif held.outcome == "completed" or (held.outcome != "open" and held.attempt == attempt):
         return
     outcome: CallOutcome = "completed" if isinstance(event, ToolCompleted) else "failed"
     if isinstance(event, ToolSettled):

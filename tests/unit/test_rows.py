@@ -27,6 +27,7 @@ CALLS = Table(
         "outcome": "outcome",
         "output": "outcome",
     },
+    final="outcome1",
 )
 
 
@@ -119,6 +120,13 @@ def test_a_higher_attempt_brings_its_own_values() -> None:
         "attempt": 2,
         "outcome": "completed",
     }
+
+
+def test_no_attempt_comes_behind_a_final_outcome() -> None:
+    done: Row = {"attempt": 1, "effect": "read", "outcome": "outcome1"}
+    again: Row = {"attempt": 2, "effect": "write", "outcome": "failed", "tokens": 4}
+    assert merged(done, again) == {**done, "tokens": 4}
+    assert merged({"outcome": "outcome1"}, again) == {"outcome": "outcome1", "tokens": 4}
 
 
 def test_a_lower_attempt_comes_too_late() -> None:
