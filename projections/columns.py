@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -58,11 +57,3 @@ def present(text: str | None) -> str:
 def key_of(text: str) -> bytes:
     """Return the key of any text: an index holds no long one, and a table no NUL."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def later(recorded_at: str, seconds: float) -> datetime | None:
-    """Return the time so many seconds later; None when it is beyond the year 9999."""
-    try:
-        return datetime.fromisoformat(recorded_at) + timedelta(seconds=seconds)
-    except OverflowError:
-        return None

@@ -7,13 +7,13 @@ type it does not know changes only how far the session is.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from agentjournal.envelope import Recorded
 from agentjournal.ids import parse_stream
+from agentjournal.stored import later
 from projections.conversation_tables import (
     MESSAGES,
     MODEL_CALLS,
@@ -169,18 +169,11 @@ def _tool_started(r: Recorded, data: Any, context: Context, changes: Changes) ->
             attempt=data["attempt"],
             idempotency_key=storable(data["idempotency_key"]),
             started_at=r.recorded_at,
-            lease_until=_later(r.recorded_at, data["lease_s"]),
+            lease_until=later(r.recorded_at, data["lease_s"]),
             fence=r.fence or 0,  # None would let another start of the attempt say it
         ),
     )
     return context
-
-
-def _later(recorded_at: str, seconds: float) -> datetime | None:
-    try:
-        return datetime.fromisoformat(recorded_at) + timedelta(seconds=seconds)
-    except OverflowError:  # a lease beyond the year 9999 does not pass
-        return None
 
 
 def _milliseconds(duration: float | None) -> float | None:

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentjournal.envelope import Recorded
-from projections.columns import Apply, folding, key_of, later, owner, present, row_of
+from agentjournal.stored import later
+from projections.columns import Apply, folding, key_of, owner, present, row_of
 from projections.plain_text import storable
 from projections.plan_tables import CHECKPOINTS, DECISIONS, PLANS, STEPS
 from projections.projection import Projection, read_sql

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 from agentjournal.errors import AppendRejected
 from agentjournal.events import Failure, PlannedStep, Retry
 from agentjournal.planning import Moment, PlanState, StepState
+from agentjournal.stored import written_time
 from agentjournal.tool_calls import NOT_DONE_CODE
 
 Standing: TypeAlias = Literal[
@@ -82,7 +83,7 @@ def retry_at(
         due = now + timedelta(seconds=wait_s)
     except OverflowError:
         due = _FAR
-    return due.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return written_time(due)
 
 
 def _may_retry(retry: Retry, attempt: int, names: Collection[str | None]) -> bool:

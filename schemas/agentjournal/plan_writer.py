@@ -15,6 +15,7 @@ from agentjournal.ids import StreamId, Version
 from agentjournal.planning import PLAN_FOLDS, Moment, PlanState, StepState
 from agentjournal.receipts import Receipt
 from agentjournal.run_state import OwnEvent
+from agentjournal.stored import written_time
 
 LOOK_S = 0.25  # between two looks at what others run
 _TRIES = 20  # against others who write to the same stream
@@ -63,7 +64,7 @@ class PlanWriter:
         """Append events of the plan. Raises what `append` raises."""
         receipt = await self.place.append(events, expected_version=expected_version)
         plans = {self.plan_id: self.state}
-        first, at = receipt.last_version - len(events) + 1, self.now().at.isoformat()
+        first, at = receipt.last_version - len(events) + 1, written_time(self.now().at)
         for version, event in enumerate(events, first):
             PLAN_FOLDS[type(event)](plans, event, OwnEvent(Version(version), event, at))
         self.state = plans[self.plan_id]

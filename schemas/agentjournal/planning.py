@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from agentjournal.events import (
@@ -28,7 +28,7 @@ from agentjournal.events import (
 )
 from agentjournal.events.tool import Effect
 from agentjournal.ids import Version
-from agentjournal.stored import Foldable
+from agentjournal.stored import Foldable, later
 
 StepOutcome: TypeAlias = Literal["completed", "failed"]
 StepStatus: TypeAlias = Literal["open", "completed", "failed", "skipped", "rolled_back"]
@@ -186,7 +186,7 @@ def _started(step: StepState, event: StepStarted, recorded: Foldable) -> StepSta
     step = _of_attempt(step, event)
     if _is_late(step, event):
         return step
-    until = step.lease_until or _later(recorded.recorded_at, event.lease_s)
+    until = step.lease_until or later(recorded.recorded_at, event.lease_s)
     return replace(
         step,
         idempotency_key=step.idempotency_key or event.idempotency_key,
@@ -251,14 +251,6 @@ def _of_attempt(step: StepState, event: _StepEvent) -> StepState:
         rolled_back_version=step.rolled_back_version,
         rolled_back_by=step.rolled_back_by,
     )
-
-
-def _later(recorded_at: str, seconds: float) -> datetime | None:
-    """Return the time so many seconds later; None when it is beyond the year 9999."""
-    try:
-        return datetime.fromisoformat(recorded_at) + timedelta(seconds=seconds)
-    except OverflowError:
-        return None
 
 
 _StepFold: TypeAlias = Callable[[StepState, Any, Foldable], StepState]

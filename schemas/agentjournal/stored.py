@@ -125,3 +125,11 @@ def written_time(at: datetime) -> str:
         text = iso_time(Milliseconds((at - _EPOCH) // _MILLISECOND))
         _last_written = at, text
     return text
+
+
+def later(recorded_at: str, seconds: float) -> datetime | None:
+    """Return the time so many seconds after one of the record; None: beyond the year 9999."""
+    try:
+        return datetime.fromisoformat(recorded_at) + timedelta(seconds=seconds)
+    except OverflowError:
+        return None

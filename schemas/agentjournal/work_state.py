@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from agentjournal.environment_state import ENVIRONMENT_FOLDS, EnvironmentState
@@ -19,6 +19,7 @@ from agentjournal.events import (
 from agentjournal.ids import Version
 from agentjournal.planning import PLAN_FOLDS, PlanState
 from agentjournal.stored import Foldable
+from agentjournal.working_memory import has_expired
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +34,7 @@ class NoteState:
 
     def holds_at(self, moment: datetime) -> bool:
         """Whether its time has not passed."""
-        if self.ttl_s is None:
-            return True
-        try:
-            until = datetime.fromisoformat(self.recorded_at) + timedelta(seconds=self.ttl_s)
-        except OverflowError:  # beyond the year 9999
-            return True
-        return moment < until
+        return not has_expired(self.recorded_at, self.ttl_s, moment)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
 from agentjournal.codec import decode
 from agentjournal.errors import NotCaughtUp
 from agentjournal.ids import Partition, Position, StreamId, Version
 from agentjournal.receipts import Receipt
+from agentjournal.stored import later
 
 _FIRST_PAUSE_S, _MOST_PAUSE_S = 0.002, 0.05
 _CACHE_WAIT_S = 0.05  # for a cache that is a little behind; then the read models are asked
@@ -114,18 +115,15 @@ def live_values(notes: Mapping[str, Note], now: datetime) -> dict[str, Any]:
     live: dict[str, Any] = {}
     for key, note in sorted(notes.items()):
         data = decode(note.raw_data)
-        if not _has_expired(note.recorded_at, data.get("ttl_s"), now):
+        if not has_expired(note.recorded_at, data.get("ttl_s"), now):
             live[key] = data["value"]
     return live
 
 
-def _has_expired(recorded_at: str, ttl_s: float | None, now: datetime) -> bool:
-    if ttl_s is None:
-        return False
-    try:
-        return datetime.fromisoformat(recorded_at) + timedelta(seconds=ttl_s) <= now
-    except OverflowError:  # beyond the year 9999
-        return False
+def has_expired(recorded_at: str, ttl_s: float | None, now: datetime) -> bool:
+    """Whether the time of a note has passed."""
+    until = None if ttl_s is None else later(recorded_at, ttl_s)
+    return until is not None and until <= now
 
 
 def now() -> datetime:
