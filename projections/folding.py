@@ -92,23 +92,15 @@ class ProjectionFold:
         self.noted: set[StreamId] = set()  # of those parked, what the database has
         self._prefixes = tuple(f"{kind}/" for kind in sorted(projection.kinds))
         self._types = None if projection.every_event else frozenset(projection.types)
-        self._fenced = projection.fenced
 
     def wanted(self, recorded: Recorded) -> bool:
         """Whether this event is new to the projection, and one that it reads."""
         place = self.places.get(recorded.partition)
-        return place is not None and recorded.order > place.order and self._reads(recorded)
+        is_new = place is not None and recorded.order > place.order
+        return is_new and self.projection.reads(recorded) and self._goes_on(recorded.stream)
 
-    def _reads(self, recorded: Recorded) -> bool:
-        return (
-            (
-                self._types is None
-                or recorded.type in self._types
-                or (self._fenced and recorded.fence is not None)
-            )
-            and recorded.stream.startswith(self._prefixes)
-            and recorded.stream not in self.parked
-        )
+    def _goes_on(self, stream: StreamId) -> bool:
+        return stream.startswith(self._prefixes) and stream not in self.parked
 
     def missing(self, events: Sequence[Recorded]) -> list[StreamId]:
         """Return the streams whose contexts must be put in before `events` can be folded."""
@@ -141,10 +133,10 @@ class ProjectionFold:
         return folded
 
     def _chosen(self, events: Sequence[Recorded]) -> Iterable[Recorded]:
-        types, fenced = self._types, self._fenced
+        types, fenced = self._types, self.projection.fenced
         if types is not None:  # most events are not for it: the shortest way past them
             events = [r for r in events if r.type in types or (fenced and r.fence is not None)]
-        return (r for r in events if self._reads(r))  # one before it may park its stream
+        return (r for r in events if self._goes_on(r.stream))  # one before it may park the stream
 
     def _fold_one(self, recorded: Recorded, folded: Folded) -> None:
         context = EMPTY

@@ -223,6 +223,7 @@ def test_a_projection_may_read_what_is_written_under_a_lease_whatever_its_type()
     fold.places[PARTITION] = Place(Position(0), (-1, -1), "")
     assert [fold.wanted(each) for each in log] == [False, False, True]
     assert [fenced.reads(each) for each in log] == [False, False, True]
+    assert rows(fold.fold({PARTITION: log})) == {ONE: (1, log[2].append_id)}
     assert fenced.digest != replace(fenced, fenced=False).digest
 
 
