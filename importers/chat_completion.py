@@ -12,8 +12,9 @@ from typing import Any, TypeGuard
 from pydantic import ValidationError
 
 from agentjournal.events import ModelCalled
+from agentjournal.responses.answer import tokens_of
 from agentjournal.responses.chat_parts import PROVIDER, unknown_fields
-from agentjournal.responses.openai_chat import CUT_OFF, tokens_of
+from agentjournal.responses.openai_chat import CUT_OFF, USED
 
 Raw = Mapping[str, Any]
 
@@ -55,7 +56,7 @@ class Completion:
             "request_model": self._request_model(),
             "response_model": self.envelope.get("model"),
             "response_id": self.response_id,
-            **tokens_of(usage),
+            **tokens_of(usage, *USED),
             "cost": self._cost(),
             "duration_ms": self._duration_ms(),
             "finish_reason": self.finish_reason,

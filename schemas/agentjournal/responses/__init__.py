@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from agentjournal.errors import AppendRejected
-from agentjournal.events import CalledWindow, Event
+from agentjournal.events import Event
 from agentjournal.events.decode import rejection
 from agentjournal.responses.answer import Answer, Asked
 from agentjournal.responses.anthropic import anthropic
@@ -21,15 +21,13 @@ _TAKEN = (
 )
 
 
-def recorded_response(  # noqa: PLR0913 - a keyword for each thing that only the caller knows
+def recorded_response(
     response: Any,
     *,
     duration_ms: float,
     request_model: str | None = None,
     attempt: int = 1,
-    window: CalledWindow | None = None,
-    message_id: str | None = None,
-    taken: Collection[str] = (),
+    taken: Container[str] = (),
 ) -> list[Event]:
     """Return `message.added` and `model.called` of a response, in this order.
 
@@ -41,9 +39,9 @@ def recorded_response(  # noqa: PLR0913 - a keyword for each thing that only the
     holds what no event can say.
     """
     raw = _plain(response)
-    asked = Asked(duration_ms, request_model, attempt, window, message_id)
+    asked = Asked(duration_ms, request_model, attempt)
     try:
-        return _reader_of(raw, response)(raw, frozenset(taken)).events(asked)
+        return _reader_of(raw, response)(raw, taken).events(asked)
     except ValidationError as error:
         refused = rejection(error)
         raise AppendRejected(f"response.{refused.path}", refused.reason) from None
@@ -60,7 +58,7 @@ def _plain(response: Any) -> Mapping[str, Any]:
 
 def _reader_of(
     raw: Mapping[str, Any], response: Any
-) -> Callable[[Mapping[str, Any], frozenset[str]], Answer]:
+) -> Callable[[Mapping[str, Any], Container[str]], Answer]:
     match raw:
         case {"object": "chat.completion"} | {"choices": [{"message": _}, *_]}:
             return openai_chat

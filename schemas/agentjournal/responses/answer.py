@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agentjournal.codec import encode
 from agentjournal.events import (
-    CalledWindow,
     Event,
     MessageAdded,
     ModelCalled,
     ModelFailure,
     Part,
+    ToolCallPart,
 )
 from agentjournal.ids import new_event_id
 from agentjournal.responses.chat_parts import unknown_fields
@@ -30,15 +30,12 @@ class Asked:
     duration_ms: float
     request_model: str | None = None
     attempt: int = 1
-    window: CalledWindow | None = None
-    message_id: str | None = None
-    taken: Collection[str] = ()  # ids of calls that the session has
 
 
 class Naming:
     """The ids of one answer, and of the calls in it: the same answer gets the same ones."""
 
-    def __init__(self, response_id: Any, made_at: Any, said: Any, taken: Collection[str]) -> None:
+    def __init__(self, response_id: Any, made_at: Any, said: Any, taken: Container[str]) -> None:
         # Some servers give few ids or always the same: what was said, and when, is part of it.
         has_id = isinstance(response_id, str) and response_id
         made_at = _whole(made_at)
@@ -54,6 +51,13 @@ class Naming:
         call_id = free_id(wanted, self._given, self._taken)
         self._given.add(call_id)
         return call_id
+
+    def called(self, provider_id: Any, fields: Mapping[str, Any]) -> ToolCallPart:
+        """Return the next call with its id. Raises ValidationError when it is none."""
+        ToolCallPart.model_validate({"call_id": "is named when it is one", **fields})
+        call_id = self.call(provider_id)
+        renamed = {} if provider_id in (None, call_id) else {"provider_call_id": provider_id}
+        return ToolCallPart.model_validate({"call_id": call_id, **fields, **renamed})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class Answer:
             return [called]
         message: dict[str, Any] = {
             **self.said_beside,
-            "message_id": asked.message_id or self.naming.message_id,
+            "message_id": self.naming.message_id,
             "role": "assistant",
             "parts": self.parts,
             "model_call_id": called.model_call_id,
@@ -104,7 +108,6 @@ class Answer:
             "status": self.status,
             "error": self.error,
             "attempt": asked.attempt,
-            "window": asked.window,
             **{name: count for name, count in self.tokens.items() if count is not None},
         }
         rest = unknown_fields(given_of(self.beside), (), ModelCalled)
@@ -119,6 +122,31 @@ def given_of(raw: Mapping[str, Any]) -> dict[str, Any]:
         name: _whole(value)
         for name, value in raw.items()
         if value is not None and value not in ([], {}) and name not in _COMPUTED
+    }
+
+
+def kept_beside(name: str, raw: Mapping[str, Any], *told: str) -> dict[str, Any]:
+    """Return what `raw` says beside the fields that are `told`, as a field `name` of a part."""
+    rest = given_of({field: value for field, value in raw.items() if field not in told})
+    return {name: rest} if rest else {}
+
+
+def tokens_of(usage: Mapping[str, Any], asked: str, answered: str) -> dict[str, Any]:
+    """Return what was used, by the names of `model.called`; None is what it does not say.
+
+    OpenAI's APIs say it alike, with words of their own for what was `asked` and what `answered`.
+    """
+
+    def detail(of: str, name: str) -> Any:
+        details = usage.get(f"{of}_tokens_details")
+        return details.get(name) if isinstance(details, Mapping) else None
+
+    return {
+        "input_tokens": usage.get(f"{asked}_tokens"),
+        "cache_read_input_tokens": detail(asked, "cached_tokens"),
+        "cache_creation_input_tokens": detail(asked, "cache_write_tokens"),
+        "output_tokens": usage.get(f"{answered}_tokens"),
+        "reasoning_output_tokens": detail(answered, "reasoning_tokens"),
     }
 
 

@@ -7,13 +7,13 @@ gives the same block back.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
-from agentjournal.events import Part, ProviderPart, ReasoningPart, TextPart, ToolCallPart
-from agentjournal.responses.answer import Answer, Naming, given_of, number
+from agentjournal.events import Part, ProviderPart, ReasoningPart, TextPart
+from agentjournal.responses.answer import Answer, Naming, kept_beside, number
 
 PROVIDER = "anthropic"
 # Reasons to stop of an answer that is not whole; after pause_turn the model goes on from it.
@@ -24,7 +24,7 @@ _TAKEN = frozenset({"id", "type", "role", "model", "content", "stop_reason"})
 Raw = Mapping[str, Any]
 
 
-def anthropic(response: Raw, taken: frozenset[str]) -> Answer:
+def anthropic(response: Raw, taken: Container[str]) -> Answer:
     """Return the answer of a message. Raises ValidationError when no event can say it."""
     response_id, usage, content = response.get("id"), response.get("usage"), response["content"]
     naming = Naming(response_id, None, content, taken)
@@ -52,7 +52,7 @@ def _part(block: Any, naming: Naming) -> Part:
             case {"type": "redacted_thinking", "data": str(hidden)}:
                 return _reasoning({"encrypted": hidden}, _beside(block, "data"))
             case {"type": "tool_use", "id": _, "name": _, "input": dict()}:
-                return _call(block, naming)
+                return naming.called(block["id"], _call(block))
             case _:
                 return ProviderPart(provider=PROVIDER, raw=block)
     except ValidationError:  # it is not in the form that its type has
@@ -63,16 +63,12 @@ def _reasoning(said: dict[str, Any], beside: dict[str, Any]) -> Part:
     return ReasoningPart.model_validate({"provider": PROVIDER, **said, **beside})
 
 
-def _call(block: Raw, naming: Naming) -> Part:
-    part = {
+def _call(block: Raw) -> dict[str, Any]:
+    return {
         "name": block["name"],
         "arguments_text": _as_json(block["input"]),
         **_beside(block, "id", "name", "input"),
     }
-    ToolCallPart.model_validate({"call_id": "is named when it is one", **part})
-    call_id = naming.call(block["id"], block["name"])
-    renamed = {} if block["id"] in (None, call_id) else {"provider_call_id": block["id"]}
-    return ToolCallPart.model_validate({"call_id": call_id, **part, **renamed})
 
 
 def _as_json(arguments: dict[str, Any]) -> str:
@@ -91,8 +87,7 @@ def _is_text(text: str) -> bool:
 
 
 def _beside(block: Raw, *told: str) -> dict[str, Any]:
-    rest = given_of({n: v for n, v in block.items() if n not in {"type", *told}})
-    return {"block": rest} if rest else {}
+    return kept_beside("block", block, "type", *told)
 
 
 def _tokens(usage: Raw) -> dict[str, Any]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from agentjournal.errors import AppendRejected
 from agentjournal.events import AudioPart, Part, ReasoningPart, TextPart
-from agentjournal.responses.answer import Answer, Naming, given_of
+from agentjournal.responses.answer import Answer, Naming, given_of, tokens_of
 from agentjournal.responses.chat_message import message_event
 from agentjournal.responses.chat_parts import PROVIDER, unknown_fields
 
 CUT_OFF = ("length", "content_filter")  # finish reasons of an answer that is not whole
+USED = ("prompt", "completion")  # the words for what was asked and answered in `usage`
 
 Raw = Mapping[str, Any]
 
 
-def openai_chat(response: Raw, taken: frozenset[str]) -> Answer:
+def openai_chat(response: Raw, taken: Container[str]) -> Answer:
     """Return the answer of a chat completion.
 
     Raises AppendRejected when it is not one answer, ValidationError when no event can say it.
@@ -36,27 +37,11 @@ def openai_chat(response: Raw, taken: frozenset[str]) -> Answer:
         response_model=response.get("model"),
         parts=[*_reasoned(details, said.parts), *_spoken(audio)],
         finish_reason=choice.get("finish_reason"),
-        tokens=tokens_of(usage) if isinstance(usage, Mapping) else {},
+        tokens=tokens_of(usage, *USED) if isinstance(usage, Mapping) else {},
         beside={**beside, "choice": more},
         said_beside={**(said.model_extra or {}), "name": said.name},
         was_cut=choice.get("finish_reason") in CUT_OFF,
     )
-
-
-def tokens_of(usage: Raw) -> dict[str, Any]:
-    """Return what was used, by the names of `model.called`; None is what it does not say."""
-
-    def detail(group: str, name: str) -> Any:
-        details = usage.get(group)
-        return details.get(name) if isinstance(details, Mapping) else None
-
-    return {
-        "input_tokens": usage.get("prompt_tokens"),
-        "cache_read_input_tokens": detail("prompt_tokens_details", "cached_tokens"),
-        "cache_creation_input_tokens": detail("prompt_tokens_details", "cache_write_tokens"),
-        "output_tokens": usage.get("completion_tokens"),
-        "reasoning_output_tokens": detail("completion_tokens_details", "reasoning_tokens"),
-    }
 
 
 _OF_A_CHOICE = frozenset({"index", "message", "finish_reason"})

@@ -6,7 +6,7 @@ gives the same item back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -19,9 +19,8 @@ from agentjournal.events import (
     ReasoningPart,
     RefusalPart,
     TextPart,
-    ToolCallPart,
 )
-from agentjournal.responses.answer import Answer, Naming, given_of
+from agentjournal.responses.answer import Answer, Naming, given_of, kept_beside, tokens_of
 from agentjournal.responses.chat_parts import unknown_fields
 from agentjournal.responses.naming import as_id
 
@@ -57,7 +56,7 @@ _CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 Raw = Mapping[str, Any]
 
 
-def openai_responses(response: Raw, taken: frozenset[str]) -> Answer:
+def openai_responses(response: Raw, taken: Container[str]) -> Answer:
     """Return the answer of a response.
 
     Raises AppendRejected when it is not finished, ValidationError when no event can say it.
@@ -77,7 +76,7 @@ def openai_responses(response: Raw, taken: frozenset[str]) -> Answer:
         response_model=response.get("model"),
         parts=[part for item in output for part in _parts(item, naming)],
         finish_reason=reason or status,
-        tokens=_tokens(usage) if isinstance(usage, Mapping) else {},
+        tokens=tokens_of(usage, "input", "output") if isinstance(usage, Mapping) else {},
         beside=beside,
         was_cut=status != "completed",
         status=_status(status),
@@ -100,7 +99,7 @@ def _parts(item: Any, naming: Naming) -> Iterator[Part]:
             case {"type": "reasoning"}:
                 parts = [_reasoning(item)]
             case {"type": "function_call" | "custom_tool_call"}:
-                parts = [_call(item, naming)]
+                parts = [naming.called(item.get("call_id"), _call(item))]
             case _:
                 parts = [ProviderPart(provider=PROVIDER, raw=item)]
     except (KeyError, ValidationError):  # it is not in the form that its type has
@@ -141,24 +140,18 @@ def _summary(text: str) -> dict[str, Any]:
     return {"type": "summary_text", "text": text}
 
 
-def _call(raw: Raw, naming: Naming) -> ToolCallPart:
+def _call(raw: Raw) -> dict[str, Any]:
     kind = raw["type"]
-    arguments, given, name = raw[_CALLS[kind]], raw.get("call_id"), raw["name"]
-    part = {
-        "name": name,
-        "arguments_text": arguments,
+    return {
+        "name": raw["name"],
+        "arguments_text": raw[_CALLS[kind]],
         **({"call_type": "custom"} if kind == "custom_tool_call" else {}),
         **_beside(raw, "type", "call_id", "name", _CALLS[kind]),
     }
-    ToolCallPart.model_validate({"call_id": "is named when it is one", **part})
-    call_id = naming.call(given, name)
-    renamed = {} if given in (None, call_id) else {"provider_call_id": given}
-    return ToolCallPart.model_validate({"call_id": call_id, **part, **renamed})
 
 
 def _beside(raw: Raw, *told: str) -> dict[str, Any]:
-    rest = given_of({name: value for name, value in raw.items() if name not in told})
-    return {"item": rest} if rest else {}
+    return kept_beside("item", raw, *told)
 
 
 def _texts(items: Any) -> list[str]:
@@ -166,20 +159,6 @@ def _texts(items: Any) -> list[str]:
         return []
     texts = [item.get("text") for item in items if isinstance(item, Mapping)]
     return [text for text in texts if isinstance(text, str) and text]
-
-
-def _tokens(usage: Raw) -> dict[str, Any]:
-    def detail(group: str, name: str) -> Any:
-        details = usage.get(group)
-        return details.get(name) if isinstance(details, Mapping) else None
-
-    return {
-        "input_tokens": usage.get("input_tokens"),
-        "cache_read_input_tokens": detail("input_tokens_details", "cached_tokens"),
-        "cache_creation_input_tokens": detail("input_tokens_details", "cache_write_tokens"),
-        "output_tokens": usage.get("output_tokens"),
-        "reasoning_output_tokens": detail("output_tokens_details", "reasoning_tokens"),
-    }
 
 
 def _error(raw: Any, status: str) -> ModelFailure | None:
