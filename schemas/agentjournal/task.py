@@ -15,7 +15,7 @@ from agentjournal.note_writer import NoteWriter
 from agentjournal.outgoing import checked_id
 from agentjournal.receipts import Receipt
 from agentjournal.session_plans import SessionPlans
-from agentjournal.task_loading import KeptTask, stored_task
+from agentjournal.task_loading import stored_fold
 from agentjournal.task_state import TaskState
 
 
@@ -24,7 +24,7 @@ class Task(NoteWriter, SessionPlans):
 
     def __init__(self, stream: StreamId, servers: Servers, writer: Writer) -> None:
         super().__init__(stream, servers, writer)
-        self._kept = KeptTask()
+        self._kept: TaskState | None = None  # from one reading to the next
 
     async def load(self, *, fresh: bool = True, timeout_s: float = 5.0) -> TaskState:
         """Return what the task has come to: plans, notes, checkpoints, decisions.
@@ -37,7 +37,7 @@ class Task(NoteWriter, SessionPlans):
         """
         if fresh:
             await self._catch_up(timeout_s)
-        state = await stored_task(self._servers.views, self.stream)
+        state = await stored_fold(self._servers.views, self.stream, TaskState)
         if not state.version:
             raise TaskNotFound(self.stream)
         return state
@@ -49,7 +49,10 @@ class Task(NoteWriter, SessionPlans):
         `load` raises.
         """
         await self._catch_up(timeout_s)
-        return await self._kept.current(self._servers.views, self.stream)
+        # Taken out meanwhile: a call beside this one, or after a failure, reads from the start.
+        kept, self._kept = self._kept, None
+        self._kept = state = await stored_fold(self._servers.views, self.stream, TaskState, kept)
+        return state
 
     async def notes(self, *, timeout_s: float = 5.0) -> Mapping[str, Any]:
         """Return the notes that hold, by key, with the exact values. Raises what `load` raises."""

@@ -9,7 +9,6 @@ from agentjournal.errors import IntegrityError
 from agentjournal.ids import StreamId, Version
 from agentjournal.loading import StoredEvents
 from agentjournal.stored import Foldable, Page
-from agentjournal.task_state import TaskState
 
 
 class Folding(Protocol):
@@ -24,13 +23,6 @@ class Folding(Protocol):
 
 
 S = TypeVar("S", bound=Folding)
-
-
-async def stored_task(
-    stored: StoredEvents, stream: StreamId, kept: TaskState | None = None
-) -> TaskState:
-    """Return what the stored events of a task come to; see `stored_fold`."""
-    return await stored_fold(stored, stream, TaskState, kept)
 
 
 async def stored_fold(
@@ -63,20 +55,3 @@ async def stored_fold(
         missing = head.last_version - state.version
         raise IntegrityError(f"{stream}: {missing} events are missing")
     return state
-
-
-class KeptTask:
-    """The state of a task from one reading to the next: only what is new is read.
-
-    What it returns goes on at the next call: use it before you await anything else.
-    """
-
-    def __init__(self) -> None:
-        self._state: TaskState | None = None
-
-    async def current(self, stored: StoredEvents, stream: StreamId) -> TaskState:
-        """Return what `stored_task` returns. Raises what it raises."""
-        # Taken out meanwhile: a call beside this one, or after a failure, reads from the start.
-        state, self._state = self._state, None
-        self._state = state = await stored_task(stored, stream, state)
-        return state
