@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from agentjournal.settings import Settings
 from commands import app
+from tests.servers import addresses_of
 
 
 class CommandLine:
@@ -24,13 +25,7 @@ class CommandLine:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = replace(settings, tenant=f"tenant-{uuid4().hex[:8]}")
-        self._environment = {
-            "AGENTJOURNAL_KAFKA": settings.kafka,
-            "AGENTJOURNAL_POSTGRES": settings.postgres,
-            "AGENTJOURNAL_REDIS": settings.redis,
-            "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
-            "AGENTJOURNAL_TENANT": self.settings.tenant,
-        }
+        self._environment = addresses_of(self.settings)
 
     def __call__(self, *arguments: str | Path, exit_code: int = 0) -> dict[str, Any]:
         """Return the account of the one file, or of all of them as {"files": …}."""

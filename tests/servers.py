@@ -82,22 +82,26 @@ async def roles(settings: Settings, *names: Role) -> AsyncGenerator[None]:
             stop.set()
 
 
+def addresses_of(settings: Settings) -> dict[str, str]:
+    """Return the variables by which a process finds these servers, as this tenant."""
+    names = ("kafka", "postgres", "redis", "tenant", "topic_prefix")
+    return {f"AGENTJOURNAL_{name.upper()}": getattr(settings, name) for name in names}
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """Return the environment of a process that finds these servers, and this checkout."""
+    return os.environ | addresses_of(settings) | {"PYTHONPATH": python_path()}
+
+
 @contextmanager
 def roles_in_a_process(settings: Settings, *names: str) -> Generator[None]:
     """Run roles in a process of their own, for as many tests as there are in the block.
 
     Not in a thread: drivers draw from the `random` that property tests rely on.
     """
-    environment = os.environ | {
-        "AGENTJOURNAL_KAFKA": settings.kafka,
-        "AGENTJOURNAL_POSTGRES": settings.postgres,
-        "AGENTJOURNAL_REDIS": settings.redis,
-        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
-        "PYTHONPATH": python_path(),
-    }
     with subprocess.Popen(
         [sys.executable, "-P", "-m", "consumers", *names],
-        env=environment,
+        env=environment_of(settings),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as running:

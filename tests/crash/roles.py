@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
 from collections.abc import AsyncGenerator
@@ -11,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from agentjournal.settings import Settings
-from local.roles import python_path
+from tests.servers import environment_of
 
 _FAULTY = Path(__file__).with_name("faulty_role.py")
 
@@ -43,17 +42,10 @@ async def role(
     settings: Settings, name: str, log: Path, *, cut_at: str = "none", nth: int = 1
 ) -> AsyncGenerator[RoleProcess]:
     """Run a role's test build until the end of the block."""
-    environment = os.environ | {
-        "AGENTJOURNAL_KAFKA": settings.kafka,
-        "AGENTJOURNAL_POSTGRES": settings.postgres,
-        "AGENTJOURNAL_REDIS": settings.redis,
-        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
-        "PYTHONPATH": python_path(),
-    }
     with log.open("a") as output:
         process = await asyncio.create_subprocess_exec(
             sys.executable, _FAULTY, name, cut_at, str(nth),
-            env=environment, stdout=output, stderr=output,
+            env=environment_of(settings), stdout=output, stderr=output,
         )  # fmt: skip
     try:
         yield RoleProcess(process, log)

@@ -9,14 +9,13 @@ import random
 import signal
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from agentjournal import Log
 from agentjournal.envelope import Recorded
 from agentjournal.settings import Settings
-from local.roles import python_path
+from tests.servers import environment_of
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
 
@@ -27,16 +26,9 @@ WORKERS = ("w-1", "w-2")
 
 async def worker(settings: Settings, name: str) -> asyncio.subprocess.Process:
     """Start a worker that fights for the session `ring`."""
-    environment = os.environ | {
-        "AGENTJOURNAL_KAFKA": settings.kafka,
-        "AGENTJOURNAL_POSTGRES": settings.postgres,
-        "AGENTJOURNAL_REDIS": settings.redis,
-        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
-        "PYTHONPATH": os.pathsep.join([str(Path.cwd()), python_path()]),
-    }
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.crash.agents.fighting", "ring", name, str(SECONDS),
-        env=environment, stdout=asyncio.subprocess.PIPE,
+        env=environment_of(settings), stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
 
 

@@ -14,10 +14,9 @@ import pytest
 
 from agentjournal import MessageAdded
 from agentjournal.settings import Settings
-from local.roles import python_path
 from tests.agents import types
 from tests.firm import ANSWER, Firm
-from tests.servers import connected
+from tests.servers import connected, environment_of
 
 pytestmark = pytest.mark.stack
 
@@ -28,15 +27,8 @@ MOST_APPENDS = 9  # of one life; a whole run has about 25
 
 def life(settings: Settings, tenant: str, world: Path, dies_at: int) -> int:
     """Run the firm's workers in a process of their own; return how it ended."""
-    environment = os.environ | {
-        "AGENTJOURNAL_KAFKA": settings.kafka,
-        "AGENTJOURNAL_POSTGRES": settings.postgres,
-        "AGENTJOURNAL_REDIS": settings.redis,
-        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
-        "PYTHONPATH": f"{python_path()}{os.pathsep}{Path(__file__).parents[2]}",
-    }
     command = [sys.executable, "-m", "tests.firm", tenant, str(world), str(dies_at)]
-    return subprocess.run(command, env=environment, timeout=60, check=False).returncode
+    return subprocess.run(command, env=environment_of(settings), timeout=60, check=False).returncode
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentjournal.settings import Settings
+from tests.servers import addresses_of
 
 COMMAND = str(Path(sys.executable).with_name("agentjournal"))
 _TIMEOUT_S = 90
@@ -26,17 +27,8 @@ class Console:
 
     @property
     def environment(self) -> dict[str, str]:
-        settings = self.settings
-        return {
-            **os.environ,
-            "AGENTJOURNAL_KAFKA": settings.kafka,
-            "AGENTJOURNAL_POSTGRES": settings.postgres,
-            "AGENTJOURNAL_REDIS": settings.redis,
-            "AGENTJOURNAL_TENANT": settings.tenant,
-            "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
-            "TZ": "UTC",
-            "TERM": "xterm-256color",
-        }
+        local = {"TZ": "UTC", "TERM": "xterm-256color"}
+        return os.environ | addresses_of(self.settings) | local
 
     def __call__(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run the command with pipes for its output, as `agentjournal … | cat`."""

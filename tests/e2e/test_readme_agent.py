@@ -15,6 +15,7 @@ import pytest
 from agentjournal import Log
 from agentjournal.settings import Settings
 from agentjournal.testing import crash_everywhere
+from tests.servers import addresses_of
 
 _README = Path(__file__).parents[2] / "README.md"
 _DIES = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
@@ -38,15 +39,9 @@ def program_of(session_id: str) -> str:
 
 def run(program: str, settings: Settings) -> subprocess.CompletedProcess[str]:
     """Run a program as a user does, who has the addresses in the environment."""
-    environment = os.environ | {
-        "AGENTJOURNAL_KAFKA": settings.kafka,
-        "AGENTJOURNAL_POSTGRES": settings.postgres,
-        "AGENTJOURNAL_REDIS": settings.redis,
-        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
-    }
     return subprocess.run(
         [sys.executable, "-c", program],
-        env=environment,
+        env=os.environ | addresses_of(settings),
         capture_output=True,
         text=True,
         timeout=60,

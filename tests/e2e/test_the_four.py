@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -21,10 +19,9 @@ from agentjournal import (
     VersionConflict,
 )
 from agentjournal.settings import Settings
-from local.roles import python_path
 from tests.crash.agents.lives import KILLED
 from tests.crash.agents.payments import payment_server
-from tests.servers import connected
+from tests.servers import connected, environment_of
 
 pytestmark = pytest.mark.stack
 
@@ -73,17 +70,8 @@ async def test_killed_in_the_middle_of_a_tool_call_it_charges_once(journal: Sett
 
 
 async def _run(log: Log, *arguments: str) -> int:
-    settings = log.settings
-    environment = os.environ | {
-        "AGENTJOURNAL_KAFKA": settings.kafka,
-        "AGENTJOURNAL_POSTGRES": settings.postgres,
-        "AGENTJOURNAL_REDIS": settings.redis,
-        "AGENTJOURNAL_TENANT": settings.tenant,
-        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
-        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), python_path()]),
-    }
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _PROGRAM, *arguments, env=environment
+        sys.executable, "-c", _PROGRAM, *arguments, env=environment_of(log.settings)
     )
     return await process.wait()
 

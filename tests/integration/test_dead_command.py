@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -39,13 +38,8 @@ async def refused(settings: Settings) -> str:
         return session.stream
 
 
-def test_lost_races_are_listed_where_they_are_asked_for(
-    journal: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = replace(journal, tenant=f"tenant-{uuid4().hex[:8]}")
-    for name in ("kafka", "postgres", "redis", "tenant", "topic_prefix"):
-        monkeypatch.setenv(f"AGENTJOURNAL_{name.upper()}", getattr(settings, name))
-    stream = asyncio.run(refused(settings))
+def test_lost_races_are_listed_where_they_are_asked_for(named: Settings) -> None:
+    stream = asyncio.run(refused(named))
 
     def listed(*options: str) -> list[str]:
         asked = ["dead", "--json", "--limit", "1000", *options]
@@ -75,12 +69,7 @@ async def kept(settings: Settings, stream: str) -> list[tuple[int, str, bytes]]:
         return [(e.version, e.type, e.raw_data) async for e in session.events()]
 
 
-def test_refused_requests_are_appended_again_as_the_bytes_they_were(
-    journal: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = replace(journal, tenant=f"tenant-{uuid4().hex[:8]}")
-    for name in ("kafka", "postgres", "redis", "tenant", "topic_prefix"):
-        monkeypatch.setenv(f"AGENTJOURNAL_{name.upper()}", getattr(settings, name))
+def test_refused_requests_are_appended_again_as_the_bytes_they_were(named: Settings) -> None:
 
     def run(*options: str, answer: str | None = None) -> Result:
         return CliRunner().invoke(command_line("dead"), ["dead", *options], input=answer)
@@ -91,12 +80,12 @@ def test_refused_requests_are_appended_again_as_the_bytes_they_were(
         assert found.exit_code == any(each["outcome"] == "refused" for each in rows)
         return [(each["reason"], each["outcome"], each["last_version"]) for each in rows]
 
-    stream = asyncio.run(refused(settings))  # has a start and one message by now
+    stream = asyncio.run(refused(named))  # has a start and one message by now
     right = partition_of(stream.encode())
     early, astray = request(said("early"), expected_version=3), request(said("astray"))
-    place = f"{right}:{asyncio.run(written(settings, stream, early, right))}"
+    place = f"{right}:{asyncio.run(written(named, stream, early, right))}"
     wrong = Partition((right + 1) % PARTITIONS)
-    lost = f"{wrong}:{asyncio.run(written(settings, stream, astray, wrong))}"
+    lost = f"{wrong}:{asyncio.run(written(named, stream, astray, wrong))}"
 
     def listed() -> list[dict[str, Any]]:
         letters = json.loads(run("--json", "--conflicts", "--limit", "1000").stdout)
@@ -110,12 +99,12 @@ def test_refused_requests_are_appended_again_as_the_bytes_they_were(
     assert f"{lost} {stream}: rejected" in declined.stderr
     assert "2 that lost a race or whose stream is deleted are left out" in declined.stderr
     assert place not in declined.stderr
-    assert len(asyncio.run(kept(settings, stream))) == 2
+    assert len(asyncio.run(kept(named, stream))) == 2
 
     assert sorted(redriven(stream)) == [("mismatch", "refused", None), ("rejected", "accepted", 3)]
     assert redriven(lost) == [("rejected", "there already", None)]
     assert redriven(place) == [("conflict", "accepted", 4)]
-    assert asyncio.run(kept(settings, stream))[2:] == [
+    assert asyncio.run(kept(named, stream))[2:] == [
         (3, "message.added", astray.events[0].data),
         (4, "message.added", early.events[0].data),
     ]
@@ -132,11 +121,8 @@ def test_refused_requests_are_appended_again_as_the_bytes_they_were(
     assert "0 of 1 were accepted" in again.stderr
 
 
-def test_what_was_never_refused_cannot_be_sent_again(
-    journal: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("kafka", "postgres", "redis", "topic_prefix"):
-        monkeypatch.setenv(f"AGENTJOURNAL_{name.upper()}", getattr(journal, name))
+@pytest.mark.usefixtures("named")
+def test_what_was_never_refused_cannot_be_sent_again() -> None:
     asked = ["dead", "--redrive", "7:999999999", f"session/{uuid4().hex}/s"]
     found = CliRunner().invoke(command_line("dead"), asked)
     assert isinstance(found.exception, CommandFailed)

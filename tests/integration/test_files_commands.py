@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -26,12 +25,10 @@ BINARY = b"\0\xff" * 50_000  # more than an event holds
 
 
 @pytest.fixture
-def settings(journal: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def settings(named: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     kept = str(tmp_path / "store")
-    made = replace(journal, tenant=f"tenant-{uuid4().hex[:8]}", artifacts=kept)
-    for name in ("kafka", "postgres", "redis", "tenant", "topic_prefix", "artifacts"):
-        monkeypatch.setenv(f"AGENTJOURNAL_{name.upper()}", str(getattr(made, name)))
-    return made
+    monkeypatch.setenv("AGENTJOURNAL_ARTIFACTS", kept)
+    return replace(named, artifacts=kept)
 
 
 def invoke(*words: str) -> Result:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC, datetime
-from uuid import uuid4
 
 import pytest
 from typer.testing import CliRunner
@@ -28,22 +26,17 @@ async def read(settings: Settings, session_id: str) -> list[str]:
         return [m.text for m in (await log.session(session_id).load()).messages]
 
 
-def test_a_fork_is_begun_by_its_parents_id(
-    journal: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = replace(journal, tenant=f"tenant-{uuid4().hex[:8]}")
-    for name in ("kafka", "postgres", "redis", "tenant", "topic_prefix"):
-        monkeypatch.setenv(f"AGENTJOURNAL_{name.upper()}", getattr(settings, name))
-    asyncio.run(written(settings))
-    named = CliRunner().invoke(command_line("fork"), ["fork", "s", "--at", "2", "--as", "f"])
-    assert (named.exit_code, named.output) == (0, "f\n")
-    assert asyncio.run(read(settings, "f")) == ["a"]
+def test_a_fork_is_begun_by_its_parents_id(named: Settings) -> None:
+    asyncio.run(written(named))
+    chosen = CliRunner().invoke(command_line("fork"), ["fork", "s", "--at", "2", "--as", "f"])
+    assert (chosen.exit_code, chosen.output) == (0, "f\n")
+    assert asyncio.run(read(named, "f")) == ["a"]
     unnamed = CliRunner().invoke(command_line("fork"), ["fork", "s"])
-    assert asyncio.run(read(settings, unnamed.output.strip())) == ["a", "b"]
-    by_stream = f"session/{settings.tenant}/s"
+    assert asyncio.run(read(named, unnamed.output.strip())) == ["a", "b"]
+    by_stream = f"session/{named.tenant}/s"
     now = datetime.now(UTC).isoformat()
     as_it_is = CliRunner().invoke(command_line("fork"), ["fork", by_stream, "--at", now])
-    assert asyncio.run(read(settings, as_it_is.output.strip())) == ["a", "b"]
+    assert asyncio.run(read(named, as_it_is.output.strip())) == ["a", "b"]
     for wrong, status in (["s", "--at", "soon"], 2), (["no-such"], 1), (["s", "--at", "0"], 1):
         refused = CliRunner().invoke(command_line("fork"), ["fork", *wrong])
         assert refused.exit_code == status, refused.output

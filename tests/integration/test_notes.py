@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
@@ -22,8 +21,7 @@ from agentjournal.postgres_notes import PostgresNotes
 from agentjournal.redis_notes import progress_key
 from agentjournal.settings import Settings
 from agentjournal.working_memory import Cached
-from local.roles import python_path
-from tests.servers import cache, connected, inside, projector, roles, sequencer
+from tests.servers import cache, connected, environment_of, inside, projector, roles, sequencer
 
 pytestmark = pytest.mark.stack
 
@@ -136,16 +134,10 @@ async def test_what_redis_lost_is_read_again_and_cached_again(fresh: Settings) -
 
 
 async def test_a_cache_that_is_killed_leaves_nothing_wrong(fresh: Settings) -> None:
-    environment = os.environ | {
-        "AGENTJOURNAL_KAFKA": fresh.kafka,
-        "AGENTJOURNAL_POSTGRES": fresh.postgres,
-        "AGENTJOURNAL_REDIS": fresh.redis,
-        "AGENTJOURNAL_TOPIC_PREFIX": fresh.topic_prefix,
-        "PYTHONPATH": python_path(),
-    }
 
     def started() -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "-P", "-m", "consumers", "cache"], env=environment)
+        command = [sys.executable, "-P", "-m", "consumers", "cache"]
+        return subprocess.Popen(command, env=environment_of(fresh))
 
     async with roles(fresh, sequencer, projector), connected(fresh) as log:
         session = log.session("s")

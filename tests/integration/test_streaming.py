@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
@@ -15,9 +14,8 @@ from redis.asyncio import Redis
 from agentjournal.redis_streaming import drafts_key
 from agentjournal.settings import Settings
 from agentjournal.streaming import PUBLISH_S
-from local.roles import python_path
 from tests.live_pages import Page, drafts_of, messages, until_kept
-from tests.servers import connected
+from tests.servers import connected, environment_of
 
 pytestmark = pytest.mark.stack
 
@@ -56,13 +54,7 @@ asyncio.run(main())
 
 
 def writer_that_dies(settings: Settings, tenant: str) -> subprocess.Popen[bytes]:
-    environment = os.environ | {
-        "AGENTJOURNAL_KAFKA": settings.kafka,
-        "AGENTJOURNAL_POSTGRES": settings.postgres,
-        "AGENTJOURNAL_REDIS": settings.redis,
-        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
-        "PYTHONPATH": python_path(),
-    }
+    environment = environment_of(settings)
     return subprocess.Popen([sys.executable, "-c", DIES, tenant], env=environment)
 
 

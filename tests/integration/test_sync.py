@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -16,6 +17,7 @@ import agentjournal as aj
 from agentjournal import sync
 from agentjournal.settings import Settings
 from local.roles import python_path
+from tests.servers import addresses_of
 
 PAID: Counter[str] = Counter()
 
@@ -23,13 +25,7 @@ PAID: Counter[str] = Counter()
 @pytest.fixture
 def places(journal: Settings) -> dict[str, str]:
     """Where a log is that no other test has, as the environment says it."""
-    return {
-        "AGENTJOURNAL_KAFKA": journal.kafka,
-        "AGENTJOURNAL_POSTGRES": journal.postgres,
-        "AGENTJOURNAL_REDIS": journal.redis,
-        "AGENTJOURNAL_TOPIC_PREFIX": journal.topic_prefix,
-        "AGENTJOURNAL_TENANT": f"tenant-{uuid4().hex[:8]}",
-    }
+    return addresses_of(replace(journal, tenant=f"tenant-{uuid4().hex[:8]}"))
 
 
 @pytest.fixture

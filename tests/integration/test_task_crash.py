@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
@@ -12,22 +11,15 @@ from pathlib import Path
 import pytest
 
 from agentjournal.settings import Settings
-from local.roles import python_path
 from tests.deployer import World, deploy, undo
-from tests.servers import connected, query
+from tests.servers import connected, environment_of, query
 
 pytestmark = pytest.mark.stack
 
 
 def killed(settings: Settings, *arguments: str) -> None:
     """Run a worker in a process of its own, that dies in the step it was told."""
-    environment = os.environ | {
-        "AGENTJOURNAL_KAFKA": settings.kafka,
-        "AGENTJOURNAL_POSTGRES": settings.postgres,
-        "AGENTJOURNAL_REDIS": settings.redis,
-        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
-        "PYTHONPATH": f"{python_path()}{os.pathsep}{Path(__file__).parents[2]}",
-    }
+    environment = environment_of(settings)
     command = [sys.executable, "-m", "tests.deployer", *arguments]
     with pytest.raises(subprocess.CalledProcessError) as died:
         subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60)

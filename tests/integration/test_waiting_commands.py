@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -20,15 +18,6 @@ from commands.tree import branch
 from tests.agents import asks, says
 
 pytestmark = pytest.mark.stack
-
-
-@pytest.fixture
-def named(journal: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Return settings of a tenant of the test's own, which the commands find."""
-    settings = replace(journal, tenant=f"tenant-{uuid4().hex[:8]}")
-    for name in ("kafka", "postgres", "redis", "tenant", "topic_prefix"):
-        monkeypatch.setenv(f"AGENTJOURNAL_{name.upper()}", getattr(settings, name))
-    return settings
 
 
 def run(*words: str) -> Result:

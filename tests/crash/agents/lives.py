@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 
 from agentjournal.settings import Settings
-from local.roles import python_path
+from tests.servers import environment_of
 
 KILLED = -9
 AT_ONCE = 4
@@ -65,16 +63,9 @@ class Lives:
 @asynccontextmanager
 async def lives(settings: Settings, port: int) -> AsyncGenerator[Lives]:
     """Let agents live until the end of the block; they pay at the payment server on `port`."""
-    environment = os.environ | {
-        "AGENTJOURNAL_KAFKA": settings.kafka,
-        "AGENTJOURNAL_POSTGRES": settings.postgres,
-        "AGENTJOURNAL_REDIS": settings.redis,
-        "AGENTJOURNAL_TOPIC_PREFIX": settings.topic_prefix,
-        "PYTHONPATH": os.pathsep.join([str(Path.cwd()), python_path()]),
-    }
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.crash.agents", str(port),
-        env=environment, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        env=environment_of(settings), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     asked = Lives(process)
     reading = asyncio.create_task(asked.read())
