@@ -18,6 +18,10 @@ Apply: TypeAlias = Callable[[Recorded, Any, Changes], None]
 # Whose a row is follows from its stream. A session has no task_id here, a task no session_id.
 OWNER: Mapping[str, Policy] = {"tenant": "first", "session_id": "first", "task_id": "first"}
 
+NEVER = "9999-12-31T00:00:00Z"  # no such time; None would leave it to another event to say one
+
+parsed_stream = lru_cache(maxsize=65_536)(parse_stream)
+
 
 def folding(apply: Mapping[str, Apply]) -> Fold:
     """Return the fold of a projection that looks at each event of its types on its own."""
@@ -32,6 +36,12 @@ def folding(apply: Mapping[str, Apply]) -> Fold:
 def row_of(recorded: Recorded, /, **columns: Any) -> Row:
     """Return a row with its owner, and the version that it comes from."""
     return {**owner(recorded.stream), "version": recorded.version, **columns}
+
+
+def session_row(recorded: Recorded, /, **columns: Any) -> Row:
+    """Return a row of a table that has sessions only, and the version that it comes from."""
+    _, tenant, session_id = parsed_stream(recorded.stream)
+    return {"tenant": tenant, "session_id": session_id, "version": recorded.version, **columns}
 
 
 @lru_cache(maxsize=65_536)

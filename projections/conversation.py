@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 from agentjournal.envelope import Recorded
-from agentjournal.ids import parse_stream
 from agentjournal.stored import later
+from projections.columns import parsed_stream, session_row
 from projections.conversation_tables import (
     MESSAGES,
     MODEL_CALLS,
@@ -25,8 +24,6 @@ from projections.conversation_work import LOOKS, WORK
 from projections.plain_text import plain_text, storable
 from projections.projection import Context, Projection, read_sql
 from projections.rows import Changes, Row
-
-_parsed = lru_cache(maxsize=65_536)(parse_stream)
 
 Apply: TypeAlias = Callable[[Recorded, Any, Context, Changes], Context]
 
@@ -40,7 +37,7 @@ def fold(recorded: Recorded, context: Context, changes: Changes) -> Context:
     if apply is not None:
         context = apply(recorded, data, context, changes)
     stream, turn_id = recorded.stream, context.turn_id
-    _, tenant, session_id = _parsed(stream)
+    _, tenant, session_id = parsed_stream(stream)
     changes.add_last("sessions", stream, _place, recorded, tenant, session_id, turn_id)
     return Context(recorded.version, recorded.hash, turn_id, context.remaining)
 
@@ -60,14 +57,9 @@ def _place(recorded: Recorded, tenant: str, session_id: str, turn_id: str | None
 
 
 def _session(recorded: Recorded, changes: Changes, **columns: Any) -> None:
-    _, tenant, session_id = _parsed(recorded.stream)
+    _, tenant, session_id = parsed_stream(recorded.stream)
     place = {"stream": recorded.stream, "tenant": tenant, "session_id": session_id}
     changes.add("sessions", {**place, "partition": recorded.partition, **columns})
-
-
-def _row(recorded: Recorded, **columns: Any) -> Row:
-    _, tenant, session_id = _parsed(recorded.stream)
-    return {"tenant": tenant, "session_id": session_id, "version": recorded.version, **columns}
 
 
 def _started(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
@@ -101,7 +93,7 @@ def _status(status: str) -> Apply:
 
 def _turn_started(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
     turn_id = storable(data["turn_id"])
-    row = _row(r, turn_id=turn_id, trigger=data["trigger"], started_at=r.recorded_at)
+    row = session_row(r, turn_id=turn_id, trigger=data["trigger"], started_at=r.recorded_at)
     changes.add("turns", row)
     return context._replace(turn_id=turn_id)
 
@@ -110,7 +102,7 @@ def _turn_ended(r: Recorded, data: Any, context: Context, changes: Changes) -> C
     turn_id = storable(data["turn_id"])
     changes.add(
         "turns",
-        _row(
+        session_row(
             r,
             turn_id=turn_id,
             reason=data["reason"],
@@ -126,7 +118,7 @@ def _message(r: Recorded, data: Any, context: Context, changes: Changes) -> Cont
     _session(r, changes, messages=1)
     changes.add(
         "messages",
-        _row(
+        session_row(
             r,
             message_id=storable(data["message_id"]),
             turn_id=context.turn_id,
@@ -147,19 +139,21 @@ def _message(r: Recorded, data: Any, context: Context, changes: Changes) -> Cont
                 "arguments_text": storable(part["arguments_text"]),
                 "requested_at": r.recorded_at,
             }
-            changes.add("tool_calls", _row(r, **call))
+            changes.add("tool_calls", session_row(r, **call))
     return context
 
 
 def _retracted(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
-    changes.add("messages", _row(r, message_id=storable(data["message_id"]), status="retracted"))
+    changes.add(
+        "messages", session_row(r, message_id=storable(data["message_id"]), status="retracted")
+    )
     return context
 
 
 def _tool_started(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
     changes.add(
         "tool_calls",
-        _row(
+        session_row(
             r,
             call_id=storable(data["call_id"]),
             turn_id=context.turn_id,
@@ -186,7 +180,7 @@ def _outcome(outcome: str | None) -> Apply:
         error = data.get("error") or {}
         output = data.get("output")
         text = plain_text(output) if isinstance(output, list) else output
-        row = _row(
+        row = session_row(
             r,
             call_id=storable(data["call_id"]),
             turn_id=context.turn_id,
@@ -207,7 +201,7 @@ def _outcome(outcome: str | None) -> Apply:
 
 def _model_called(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
     cost = data.get("cost") or {}
-    row = _row(
+    row = session_row(
         r,
         model_call_id=storable(data["model_call_id"]),
         turn_id=context.turn_id,

@@ -7,13 +7,12 @@ looking for work reads few rows of many. What one event alone does not say is in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
 from agentjournal.envelope import Recorded
-from agentjournal.ids import parse_stream
+from projections.columns import NEVER, session_row
 from projections.plain_text import storable
 from projections.projection import Context
 from projections.rows import Changes, Table
@@ -41,7 +40,6 @@ WORK = Table(
     },
 )
 
-_NEVER = "9999-12-31T00:00:00Z"  # None would say that nothing changed
 _MOST_UNSEEN = 20  # beyond it the last of them stands for all that came since
 
 Look: TypeAlias = Callable[[Recorded, Any, Context, Changes], Context]
@@ -72,13 +70,8 @@ class Remaining(NamedTuple):
     named: list[int]  # versions in the same append that its turn names before they come
 
 
-_parsed = lru_cache(maxsize=65_536)(parse_stream)
-
-
 def _work(r: Recorded, changes: Changes, **columns: Any) -> None:
-    _, tenant, session_id = _parsed(r.stream)
-    row = {"tenant": tenant, "session_id": session_id, "version": r.version, **columns}
-    changes.add("work", row)
+    changes.add("work", session_row(r, **columns))
 
 
 def _remaining(context: Context) -> Remaining:
@@ -129,7 +122,7 @@ def _status(status: str) -> Look:
 
 
 def _turn_started(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
-    ended = {"ended_version": 0, "turn_reason": "", "due_at": _NEVER}
+    ended = {"ended_version": 0, "turn_reason": "", "due_at": NEVER}
     turn_id = storable(data["turn_id"])
     _work(r, changes, turn_id=turn_id, started_version=r.version, **ended)
     left = _remaining(context)
@@ -143,7 +136,7 @@ def _turn_started(r: Recorded, data: Any, context: Context, changes: Changes) ->
 
 def _turn_ended(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
     if context.turn_id == storable(data["turn_id"]):
-        due_at = data.get("resume_at") or _NEVER
+        due_at = data.get("resume_at") or NEVER
         ended = {"ended_version": r.version, "turn_reason": data["reason"], "due_at": due_at}
         _work(r, changes, turn_id="", **ended)
     return context

@@ -10,13 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentjournal.envelope import Recorded
-from projections.columns import Apply, row_of
+from projections.columns import NEVER, Apply, row_of
 from projections.execution_tables import APPROVALS, HANDOFFS, INPUTS, LEASES
 from projections.plain_text import storable
 from projections.projection import Context, Projection, read_sql
 from projections.rows import Changes, Row
-
-_NEVER = "9999-12-31T00:00:00Z"  # None would let a later request say when this one expires
 
 
 def _requested(r: Recorded, **columns: Any) -> Row:
@@ -66,7 +64,7 @@ def _approval_requested(r: Recorded, data: Any, changes: Changes) -> None:
         call_id=data.get("call_id") or "",
         arguments_digest=data.get("arguments_digest") or "",
         requested_of=data.get("requested_of") or "",
-        expires_at=data.get("expires_at") or _NEVER,
+        expires_at=data.get("expires_at") or NEVER,
     )
     changes.add("approvals", row)
 
