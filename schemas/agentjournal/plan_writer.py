@@ -70,24 +70,29 @@ class PlanWriter:
         self.state = plans[self.plan_id]
         return receipt
 
-    async def read(self) -> tuple[Version, PlanState]:
-        """Return the newest state, and the version of its stream. Raises PlanNotFound."""
+    async def read(self, *, begins: bool = False) -> tuple[Version, PlanState]:
+        """Return the newest state, and the version of its stream.
+
+        Raises PlanNotFound when there is no such plan, unless it `begins` now.
+        """
         version, plans = await self.place.plans_now()
         plan = plans.get(self.plan_id)
         if plan is None:
-            raise PlanNotFound(self.place.stream, self.plan_id)
+            if not begins:
+                raise PlanNotFound(self.place.stream, self.plan_id)
+            plan = PlanState(self.plan_id)
         self.state = plan
         return version, plan
 
-    async def decide(self, fn: Deciding) -> Decided:
+    async def decide(self, fn: Deciding, *, begins: bool = False) -> Decided:
         """Append what `fn` returns for the newest state; on a lost race it is called again.
 
-        Raises what `fn` raises, PlanNotFound, VersionConflict when others are always faster.
+        Raises what `fn` and `read` raise, VersionConflict when others are always faster.
         """
         left = _TRIES
         while True:
             left -= 1
-            version, plan = await self.read()
+            version, plan = await self.read(begins=begins)
             events = fn(plan, self.now())
             try:
                 if events:

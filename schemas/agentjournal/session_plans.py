@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agentjournal.errors import PlanNotFound, VersionConflict
+from agentjournal.errors import PlanNotFound
 from agentjournal.events import DecisionMade, Event, PlanCreated, PlannedStep
 from agentjournal.events.decode import rejection
 from agentjournal.handle import Time
@@ -22,7 +22,6 @@ from agentjournal.receipts import Receipt
 from agentjournal.session_checkpoints import SessionCheckpoints
 
 _AGENT = "agent"
-_TRIES = 20
 
 
 class SessionPlans(SessionCheckpoints):
@@ -44,20 +43,14 @@ class SessionPlans(SessionCheckpoints):
         except ValidationError as error:
             raise rejection(error) from None
         written = self._as_written(wanted)
-        place, left = PlanPlace(self, self._writer.fence), _TRIES
-        while True:
-            left -= 1
-            version, plans = await place.plans_now()
-            held = plans.get(wanted.plan_id) or PlanState(wanted.plan_id)
-            writer = PlanWriter(place, held)
-            try:
-                if creation(self.stream, held, written):
-                    await writer.append([wanted], expected_version=version)
-            except VersionConflict:
-                if not left:
-                    raise
-            else:
-                return Plan(place, writer.state)
+
+        def begun(held: PlanState, _: Moment) -> Sequence[Event]:
+            return [wanted] if creation(self.stream, held, written) else []
+
+        place = PlanPlace(self, self._writer.fence)
+        writer = PlanWriter(place, PlanState(named))
+        await writer.decide(begun, begins=True)
+        return Plan(place, writer.state)
 
     async def load_plan(self, plan_id: str) -> Plan:
         """Return a plan that was made before. Raises PlanNotFound, and what `load` raises."""
