@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from pydantic import ValidationError
+
+from agentjournal.events import CheckpointSaved
+from agentjournal.events.decode import rejection
 from agentjournal.events.tool import Effect
+from agentjournal.ids import new_event_id
+from agentjournal.outgoing import checked_id
 from agentjournal.work_state import CheckpointState
 
 Happened: TypeAlias = Literal["effect_ended", "before_external", "event_written"]
@@ -93,6 +99,22 @@ class CheckpointWatch:
     def _note(self, events: int = 0, effects: int = 0) -> None:
         held = self._unsaved
         self._unsaved = Unsaved(held.events + events, held.since_s, held.effects + effects)
+
+
+def saving(
+    state: Any, label: str | None, schema_version: int = 1, checkpoint_id: str | None = None
+) -> CheckpointSaved:
+    """Return the event that saves a state. Raises AppendRejected."""
+    named = new_event_id() if checkpoint_id is None else checkpoint_id
+    try:
+        return CheckpointSaved(
+            checkpoint_id=checked_id("checkpoint_id", named),
+            label=label,
+            schema_version=schema_version,
+            state=state,
+        )
+    except ValidationError as error:
+        raise rejection(error) from None
 
 
 def kept(checkpoints: Mapping[str, CheckpointState], keep: int | None) -> list[CheckpointState]:

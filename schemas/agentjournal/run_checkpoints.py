@@ -6,9 +6,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
-from agentjournal.checkpoints import CheckpointPolicy, CheckpointWatch
+from agentjournal.checkpoints import CheckpointPolicy, CheckpointWatch, saving
 from agentjournal.events import (
-    CheckpointSaved,
     Event,
     ToolCompleted,
     ToolFailed,
@@ -16,7 +15,6 @@ from agentjournal.events import (
     ToolStarted,
 )
 from agentjournal.events.tool import Effect
-from agentjournal.ids import new_event_id
 from agentjournal.receipts import Receipt
 from agentjournal.run_handoffs import RunHandoffs
 
@@ -77,9 +75,7 @@ class RunCheckpoints(RunHandoffs):
                 raise ValueError("there is no state: give one, or resume with `checkpoint=`")
             taken = self._snapshot()
             state = await taken if inspect.isawaitable(taken) else taken
-        event = CheckpointSaved(
-            checkpoint_id=new_event_id(), label=label, schema_version=1, state=state
-        )
+        event = saving(state, label)
         self._is_saving = True
         try:
             await super().append(event)

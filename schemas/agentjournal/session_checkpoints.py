@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ValidationError
-
-from agentjournal.checkpoints import kept
+from agentjournal.checkpoints import kept, saving
 from agentjournal.errors import CheckpointNotFound, IntegrityError, NotConfigured
 from agentjournal.events import CheckpointRestored, CheckpointSaved
-from agentjournal.events.decode import rejection
 from agentjournal.handle import Handle
-from agentjournal.ids import new_event_id
-from agentjournal.outgoing import checked_id
 from agentjournal.state import SessionState
 from agentjournal.task_state import TaskState
 
@@ -39,16 +34,9 @@ class SessionCheckpoints(Handle):
         that of the state's own form. Of two under one `checkpoint_id` the first stands.
         Raises what `append` raises.
         """
-        named = new_event_id() if checkpoint_id is None else checkpoint_id
-        checked_id("checkpoint_id", named)
-        try:
-            event = CheckpointSaved(
-                checkpoint_id=named, label=label, schema_version=schema_version, state=state
-            )
-        except ValidationError as error:
-            raise rejection(error) from None
+        event = saving(state, label, schema_version, checkpoint_id)
         await self.append(event, timeout_s=timeout_s)
-        return named
+        return event.checkpoint_id
 
     async def restore_checkpoint(
         self, checkpoint_id: str | None = None, *, keep: int | None = None, timeout_s: float = 5.0

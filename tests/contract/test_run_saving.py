@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from agentjournal import CheckpointPolicy, MessageAdded, ModelCalled, Run
+from agentjournal import AppendRejected, CheckpointPolicy, MessageAdded, ModelCalled, Run
 from agentjournal.events.tool import Effect
 from tests.clients import Clients
 
@@ -68,6 +70,15 @@ async def test_a_policy_comes_with_what_to_save(clients: Clients) -> None:
     async with clients.connected() as log:
         with pytest.raises(ValueError, match="give both"):
             log.session("s").resume(checkpoints=CheckpointPolicy())
+
+
+async def test_a_label_that_is_no_text_is_refused(clients: Clients) -> None:
+    async with clients.connected() as log, log.session("s").resume() as run:
+        label: Any = 3
+        for handle in (run, run.session):
+            with pytest.raises(AppendRejected, match="label"):
+                await handle.save_checkpoint({}, label=label)
+        assert await saved(run) == []
 
 
 async def test_an_answer_that_was_streamed_ends_the_turn(clients: Clients) -> None:
