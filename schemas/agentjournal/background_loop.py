@@ -6,7 +6,6 @@ import asyncio
 import atexit
 import concurrent.futures
 import contextlib
-import contextvars
 import os
 import threading
 import weakref
@@ -125,7 +124,7 @@ class _Job(Generic[T]):
     """Something that a thread waits for while the loop does it."""
 
     def __init__(self, work: Callable[[], Coroutine[Any, Any, T]]) -> None:
-        self._work, self._context = work, contextvars.copy_context()
+        self._work = work
         self._task: asyncio.Task[None] | None = None
         self._ended = threading.Event()
         self._result: list[T] = []
@@ -134,7 +133,7 @@ class _Job(Generic[T]):
     def outcome(self, loop: asyncio.AbstractEventLoop) -> T:
         """Have it done and wait for it, in the caller's thread."""
         try:
-            loop.call_soon_threadsafe(self._start, loop)
+            loop.call_soon_threadsafe(self._start, loop)  # in a copy of the caller's context
             self._wait()
         except BaseException:  # it is the caller who is interrupted
             loop.call_soon_threadsafe(self._cancel)
@@ -154,7 +153,7 @@ class _Job(Generic[T]):
             pass
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._task = loop.create_task(self._carry_out(), context=self._context)
+        self._task = loop.create_task(self._carry_out())
         self._task.add_done_callback(self._end)
 
     async def _carry_out(self) -> None:

@@ -137,13 +137,13 @@ def is_asynchronous(kind: Any) -> bool:
 
 
 @functools.cache
-def _is_asynchronous(kind: Any) -> bool:
+def _is_asynchronous(kind: Any) -> bool:  # apart: what is cached takes no `type[X]` for mypy
     if kind.__module__.partition(".")[0] != _PACKAGE or issubclass(kind, Tool | Proxy):
         return False
-    members = [inspect.getattr_static(kind, name) for name in dir(kind) if not name.startswith("_")]
     if hasattr(kind, "__aenter__") or hasattr(kind, "__anext__"):
         return True
-    return any(map(_is_awaited, members))
+    public = (name for name in dir(kind) if not name.startswith("_"))
+    return any(_is_awaited(inspect.getattr_static(kind, name)) for name in public)
 
 
 def _is_awaited(member: Any) -> bool:
