@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
+from agentjournal.calls import arguments_text_of
 from agentjournal.codec import decode, encode
 from agentjournal.digests import arguments_digest
 from agentjournal.errors import AppendRejected
@@ -22,10 +23,11 @@ from agentjournal.events import (
     ToolFailure,
 )
 from agentjournal.events.decode import rejection
-from agentjournal.execution_state import Approval, waiting
+from agentjournal.execution_state import Approval
 from agentjournal.state import SessionState
 from agentjournal.stored import written_time
 from agentjournal.tool_calls import ToolCall
+from agentjournal.turns import waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,3 +242,41 @@ def _granted(call: ToolCall, held: Approval) -> Allowed | Denied:
             ToolFailure(type="invalid_arguments", message="the edited arguments are no JSON")
         )
     return Allowed(edited, held.approval_id)
+
+
+def digest_of_call(
+    state: SessionState, call_id: str | None, tool: str | None, arguments: Any
+) -> str | None:
+    """Return the digest of the arguments that are asked about, None when it is about none.
+
+    Raises AppendRejected when there are arguments of no tool, or the call's are no JSON.
+    """
+    if tool is not None:
+        given = decode(json_text(arguments).encode()) if isinstance(arguments, str) else arguments
+        return arguments_digest(tool, given)
+    if arguments is not None:
+        raise AppendRejected("arguments", "are given without the tool that they are for")
+    held = None if call_id is None else state.calls.get(call_id)
+    if held is None:
+        return None
+    try:
+        return arguments_digest(held.tool, held.arguments)
+    except ValueError:
+        raise AppendRejected("call_id", "is of a call whose arguments are no JSON") from None
+
+
+def moment(state: SessionState, now: datetime) -> datetime:
+    """Return the time: never earlier than the broker's when it recorded what was last read."""
+    if state.last is None:
+        return now
+    return max(now, datetime.fromisoformat(state.last.recorded_at))
+
+
+def json_text(arguments: Any) -> str:
+    """Return arguments as JSON text. Raises AppendRejected when text is none."""
+    text = arguments_text_of(arguments)
+    try:
+        decode(text.encode())
+    except ValueError:
+        raise AppendRejected("arguments", "are no JSON") from None
+    return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from agentjournal.approvals import moment
 from agentjournal.errors import AppendIdReused, SessionMismatch, StreamDeleted, VersionConflict
 from agentjournal.events import (
     Constraints,
@@ -23,7 +24,6 @@ from agentjournal.handoffs import (
     too_late,
 )
 from agentjournal.receipts import Receipt
-from agentjournal.session_approvals import moment
 from agentjournal.state import SessionState
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from agentjournal.events import (
@@ -13,7 +12,6 @@ from agentjournal.events import (
     ApprovalGranted,
     ApprovalRequested,
     Constraints,
-    Event,
     Failure,
     HandoffAccepted,
     HandoffCompleted,
@@ -243,29 +241,3 @@ def handoff_ended(
 def child_of(parent: Parent | None) -> Parent | None:
     """Return the parent that waits for this session's result, or None."""
     return parent if parent is not None and parent.relation == "handoff" else None
-
-
-def waits(state: SessionState) -> bool:
-    """Whether somebody was asked, or another agent works for this one, and there is no answer."""
-    return (
-        any(each.outcome == "open" for each in state.approvals.values())
-        or any(each.answered_version is None for each in state.questions.values())
-        or any(
-            each.mode == "delegate" and each.ended_version is None
-            for each in state.handoffs.values()
-        )
-    )
-
-
-def waiting(state: SessionState) -> list[Event]:
-    """Return what ends the turn that is open to wait: until the first deadline of a handoff."""
-    if state.turn_id is None:
-        return []
-    deadlines = [
-        each.constraints.deadline_at
-        for each in state.handoffs.values()
-        if each.ended_version is None and each.constraints is not None
-    ]
-    given = [deadline for deadline in deadlines if deadline is not None]
-    due = min(given, key=datetime.fromisoformat, default=None)
-    return [TurnEnded(turn_id=state.turn_id, reason="waiting", resume_at=due)]

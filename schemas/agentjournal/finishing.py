@@ -12,7 +12,6 @@ from typing import Any, Literal, TypeAlias
 
 from agentjournal.approvals import Allowed, Ask, Denied, Lapsed, MustAsk, Wait, verdict
 from agentjournal.calls import Call, not_done, settled
-from agentjournal.codec import decode
 from agentjournal.errors import AgentJournalError, NeedsVerification, VersionConflict
 from agentjournal.events import Event, ToolFailed, ToolFailure
 from agentjournal.execution_state import unanswered
@@ -25,7 +24,7 @@ from agentjournal.run_state import OwnEvent
 from agentjournal.state import SessionState
 from agentjournal.stored import written_time
 from agentjournal.tool_calls import UNKNOWN_CODE, ToolCall, next_group
-from agentjournal.tools import Tool
+from agentjournal.tools import Tool, parsed
 
 MOST_TRIES = 3  # of a call whose outcome stays unknown, in one run
 
@@ -137,7 +136,7 @@ class _Finishing:
         """Run the call once, if it may run; what came of it is in the call."""
         call = self._call
         try:
-            arguments = tool.check(_parsed(call.arguments_text))
+            arguments = tool.check(parsed(call.arguments_text))
             text, approval_id = call.arguments_text, None
             if (ask := tool.asks(arguments)) is not None:
                 answer = await self._allowed(ask)
@@ -145,7 +144,7 @@ class _Finishing:
                     return answer
                 text, approval_id = answer.arguments_text, answer.approval_id
             new = self._next(tool, text, approval_id)
-            arguments = tool.check(_parsed(text), new)
+            arguments = tool.check(parsed(text), new)
         except ToolError as error:
             await self._refuse(failure_of(error))
             return None
@@ -293,10 +292,3 @@ class _Finishing:
         for version, event in enumerate(events, receipt.first_version):
             self._mine.apply(OwnEvent(Version(version), event, at))
         return receipt
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return decode(text.encode())
-    except ValueError:
-        raise ToolError("the arguments are no JSON", type="invalid_arguments") from None

@@ -27,9 +27,10 @@ from agentjournal.events import (
     TurnEnded,
 )
 from agentjournal.events.decode import rejection
-from agentjournal.execution_state import Handoff, waiting
+from agentjournal.execution_state import Handoff
 from agentjournal.ids import Version, parse_stream
 from agentjournal.state import SessionState
+from agentjournal.turns import waiting
 from agentjournal.usage import usage_of
 
 Mode: TypeAlias = Literal["delegate", "transfer"]

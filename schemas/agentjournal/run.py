@@ -21,7 +21,6 @@ from agentjournal.events import (
 )
 from agentjournal.events.message import Role
 from agentjournal.events.tool import Effect
-from agentjournal.execution_state import waits
 from agentjournal.finishing import finish
 from agentjournal.ids import new_event_id
 from agentjournal.outgoing import checked_id
@@ -34,7 +33,7 @@ from agentjournal.session_calls import given_events
 from agentjournal.state import SessionState
 from agentjournal.streaming import StreamedMessage
 from agentjournal.tools import Tools, tools_by_name
-from agentjournal.turns import inbox
+from agentjournal.turns import inbox, waits
 from agentjournal.windows.tokens import Count
 from agentjournal.windows.tool_output import MAX_CHARACTERS
 from agentjournal.windows.window import Window, WindowFormat

@@ -2,58 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from agentjournal.approvals import Ask, asking, input_of, is_allowed, lapsed, request_of
+from agentjournal.approvals import is_allowed, lapsed, moment
+from agentjournal.asking import TRIES, Asking, Decision, decided
 from agentjournal.errors import ApprovalNotFound, InputNotFound, VersionConflict
 from agentjournal.events import Event, TurnEnded, TurnStarted
-from agentjournal.execution_state import Approval, Question, waiting
+from agentjournal.execution_state import Approval, Question
 from agentjournal.ids import new_event_id
 from agentjournal.receipts import Receipt
 from agentjournal.run_state import Known
-from agentjournal.session_approvals import digest_of_call, moment
 from agentjournal.state import SessionState
-from agentjournal.turns import Trigger, begin_for
-
-_TRIES = 20
+from agentjournal.turns import Trigger, begin_for, waiting
 
 
-class RunAsking(Known):
-    """Approvals and questions of a run."""
+class RunAsking(Known, Asking):
+    """What a run asks, and how its turns begin and wait."""
 
     @property
     def moment(self) -> datetime:
         """The time, by the broker's clock as far as it is known here."""
         return moment(self.state, self.session.now())
 
-    async def request_approval(  # noqa: PLR0913 - a keyword for each thing one may say of it
-        self,
-        question: str,
-        /,
-        *,
-        call_id: str | None = None,
-        tool: str | None = None,
-        arguments: Any = None,
-        choices: Sequence[str] | None = None,
-        expires_in_s: float | None = None,
-        expires_at: datetime | str | None = None,
-        requested_of: str | None = None,
-        approval_id: str | None = None,
-    ) -> Approval:
-        """Ask somebody to allow something, and end the turn; see `Session.request_approval`."""
-        event = request_of(
-            Ask(question, expires_in_s, requested_of, choices),
-            self.moment,
-            approval_id=approval_id,
-            call_id=call_id,
-            digest=digest_of_call(self.state, call_id, tool, arguments),
-            expires_at=expires_at,
-        )
+    async def _newest(self) -> SessionState:
+        return self.state
+
+    def _reads_clock(self) -> datetime:
+        return self.session.now()
+
+    async def _before_asking(self) -> None:
         await self.begin_turn()
-        await self.decide(lambda state: asking(state, event))
-        return self.approval(event.approval_id)
 
     def approval(self, approval_id: str) -> Approval:
         """Return an approval, with its answer if this run knows one. Raises ApprovalNotFound."""
@@ -65,15 +45,6 @@ class RunAsking(Known):
     def allows(self, tool: str, arguments: Any) -> bool:
         """Whether somebody granted a call of `tool` with exactly these arguments."""
         return is_allowed(self.state, tool, arguments)
-
-    async def request_input(
-        self, question: str, /, *, schema: Any = None, input_id: str | None = None
-    ) -> Question:
-        """Ask somebody for something, and end the turn; see `Session.request_input`."""
-        event = input_of(question, schema, input_id)
-        await self.begin_turn()
-        await self.decide(lambda state: asking(state, event))
-        return self.question(event.input_id)
 
     def question(self, input_id: str) -> Question:
         """Return a question, with its answer if this run knows one. Raises InputNotFound."""
@@ -96,26 +67,17 @@ class RunAsking(Known):
         await self.decide(decision)
         return self.state.answered_version <= known
 
-    async def decide(
-        self,
-        fn: Callable[[SessionState], Event | Sequence[Event] | None],
-        /,
-        *,
-        attempts: int = _TRIES,
-    ) -> Receipt | None:
+    async def decide(self, fn: Decision, /, *, attempts: int = TRIES) -> Receipt | None:
         """Append what `fn` returns for the newest state under the fence; see `Session.decide`."""
-        while True:
-            attempts -= 1
-            decided = fn(self.state)
-            events = [decided] if isinstance(decided, Event) else list(decided or ())
-            if not events:
-                return None
+
+        async def append(events: list[Event], version: int) -> Receipt:
             try:
-                return await self.append(events, expected_version=self.state.version)
+                return await self.append(events, expected_version=version)
             except VersionConflict:
-                if attempts < 1:
-                    raise
                 await self.refresh()
+                raise
+
+        return await decided(fn, self._newest, append, attempts)
 
     async def begin_turn(self) -> None:
         """Begin a turn if one is due and none is open. Raises what `append` raises."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agentjournal.calls import Call
 from agentjournal.constraints import Violation, broken, refused
@@ -24,18 +22,13 @@ from agentjournal.events import (
     Event,
     HandoffAccepted,
     HandoffRequested,
-    Money,
     ToolFailed,
     TurnEnded,
     TurnStarted,
 )
 from agentjournal.execution_state import Handoff, child_of
 from agentjournal.handoffs import (
-    Mode,
-    Wanted,
     accept_append_id,
-    handing,
-    handing_off,
     result_append_id,
     result_of,
 )
@@ -61,43 +54,9 @@ class RunHandoffs(RunAsking):
         self._has_accepted = self._delivered = False
         self._counted: set[str] = set()  # ids of calls that this run let begin
 
-    async def hand_off(  # noqa: PLR0913 - a keyword for each thing one may say of it
-        self,
-        to_agent: str,
-        task: str,
-        /,
-        *,
-        mode: Mode = "delegate",
-        context: Sequence[Any] = (),
-        tools: Sequence[str] | None = None,
-        max_tool_calls: int | None = None,
-        deadline_in_s: float | None = None,
-        deadline_at: datetime | str | None = None,
-        max_tokens: int | None = None,
-        max_cost: Money | None = None,
-        handoff_id: str | None = None,
-        child_session_id: str | None = None,
-    ) -> Handoff:
-        """Hand a task to another agent, and end the turn; see `Session.hand_off`."""
-        wanted = Wanted(
-            to_agent=to_agent,
-            task=task,
-            mode=mode,
-            context=context,
-            tools=tools,
-            max_tool_calls=max_tool_calls,
-            deadline_in_s=deadline_in_s,
-            deadline_at=deadline_at,
-            max_tokens=max_tokens,
-            max_cost=max_cost,
-            handoff_id=handoff_id,
-            child_session_id=child_session_id,
-        )
-        await self.begin_turn()
-        event = handing_off(self.state, wanted, self.moment)
-        await self.decide(lambda state: handing(state, event))
-        await self._deliver_one(self.state.handoffs[event.handoff_id])
-        return self.state.handoffs[event.handoff_id]
+    async def _handed(self, handoff_id: str) -> Handoff:
+        await self._deliver_one(self.state.handoffs[handoff_id])
+        return self.state.handoffs[handoff_id]
 
     @property
     def handoff(self) -> HandoffRequested | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from agentjournal.asking import Decision, decided
 from agentjournal.calls import Call, Calling, arguments_text_of, next_call, settled
-from agentjournal.errors import CallNotFound, VersionConflict
+from agentjournal.errors import CallNotFound
 from agentjournal.events import Event, ToolFailure
 from agentjournal.events.tool import Effect, SettledBy
 from agentjournal.ids import new_event_id
@@ -130,7 +131,7 @@ class SessionCalls(SessionFiles):
 
     async def decide(
         self,
-        fn: Callable[[SessionState], Event | Sequence[Event] | None],
+        fn: Decision,
         /,
         *,
         attempts: int = 5,
@@ -143,22 +144,11 @@ class SessionCalls(SessionFiles):
         Raises VersionConflict when the last attempt lost as well, what `fn` raises, and what `load`
         and `append` raise.
         """
-        if attempts < 1:
-            raise ValueError(f"attempts={attempts} is below 1")
-        while True:
-            attempts -= 1
-            state = await self.current()
-            decided = fn(state)
-            events = [decided] if isinstance(decided, Event) else list(decided or ())
-            if not events:
-                return None
-            try:
-                return await self.append(
-                    events, expected_version=state.version, timeout_s=timeout_s
-                )
-            except VersionConflict:
-                if not attempts:
-                    raise
+
+        async def append(events: list[Event], version: int) -> Receipt:
+            return await self.append(events, expected_version=version, timeout_s=timeout_s)
+
+        return await decided(fn, self.current, append, attempts)
 
 
 def given_events(response: Any) -> list[Event] | None:

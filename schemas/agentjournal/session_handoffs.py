@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Self
 
 from pydantic import ValidationError
 
+from agentjournal.asking import TRIES
 from agentjournal.delivering import begin_or_find, given_by, record_result
 from agentjournal.errors import HandoffNotFound
 from agentjournal.events import (
@@ -17,80 +16,23 @@ from agentjournal.events import (
     HandoffAccepted,
     HandoffCompleted,
     HandoffFailed,
-    Money,
     SessionStarted,
 )
 from agentjournal.events.decode import rejection
 from agentjournal.execution_state import Handoff
 from agentjournal.handoffs import (
-    Mode,
-    Wanted,
     accept_append_id,
     failure_from,
-    handing,
-    handing_off,
 )
 from agentjournal.ids import stream_id
-from agentjournal.session_approvals import SessionApprovals, moment
+from agentjournal.session_approvals import SessionApprovals
 from agentjournal.state import SessionState
-
-_TRIES = 20
 
 
 class SessionHandoffs(SessionApprovals):
-    """Handoffs: to other agents, and of the session itself if it comes from one."""
-
-    async def hand_off(  # noqa: PLR0913 - a keyword for each thing one may say of it
-        self,
-        to_agent: str,
-        task: str,
-        /,
-        *,
-        mode: Mode = "delegate",
-        context: Sequence[Any] = (),
-        tools: Sequence[str] | None = None,
-        max_tool_calls: int | None = None,
-        deadline_in_s: float | None = None,
-        deadline_at: datetime | str | None = None,
-        max_tokens: int | None = None,
-        max_cost: Money | None = None,
-        handoff_id: str | None = None,
-        child_session_id: str | None = None,
-    ) -> Handoff:
-        """Hand a task to another agent, and end the turn that is open; return the handoff.
-
-        `delegate`: in a session of its own, which begins with the task and the `context` and sees
-        nothing else; the turn waits for its result. `transfer`: in this session, which is the other
-        agent's then. The rest limits a delegate: what its run does not allow is recorded.
-        Handing the same over again is the same handoff, with its result if there is one: give a
-        `handoff_id` to do it anew. Raises AppendRejected, and what `decide` raises.
-        """
-        wanted = Wanted(
-            to_agent=to_agent,
-            task=task,
-            mode=mode,
-            context=context,
-            tools=tools,
-            max_tool_calls=max_tool_calls,
-            deadline_in_s=deadline_in_s,
-            deadline_at=deadline_at,
-            max_tokens=max_tokens,
-            max_cost=max_cost,
-            handoff_id=handoff_id,
-            child_session_id=child_session_id,
-        )
-        ids: list[str] = []
-
-        def decision(state: SessionState) -> list[Event]:
-            event = handing_off(state, wanted, moment(state, self.now()))
-            ids.append(event.handoff_id)
-            return handing(state, event)
-
-        await self.decide(decision, attempts=_TRIES)
-        return await self._handed(ids[-1])
+    """Handoffs between a session and those beside it."""
 
     async def _handed(self, handoff_id: str) -> Handoff:
-        """Begin the child session of a handoff unless that was done; return the handoff."""
         state = (await self.current()).copied()
         found = await begin_or_find(self, state, state.handoffs[handoff_id])
         if found is None:
@@ -118,7 +60,7 @@ class SessionHandoffs(SessionApprovals):
             is_new = held.outcome == "open"
             return HandoffAccepted(handoff_id=handoff_id) if is_new else None
 
-        await self.decide(decision, attempts=_TRIES)
+        await self.decide(decision, attempts=TRIES)
 
     async def complete_handoff(
         self, summary: str, /, *, data: Any = None, usage: Any = None

@@ -1,10 +1,9 @@
-"""What a session has come to, now or as it was, and taking it over to go on."""
+"""What a session has come to, now or as it was."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from agentjournal.errors import SessionNotFound
 from agentjournal.events import SessionStarted
@@ -16,12 +15,9 @@ from agentjournal.state import SessionState
 from agentjournal.summary import log_loaded
 from agentjournal.windows.window import Windows
 
-if TYPE_CHECKING:
-    pass
-
 
 class SessionStates(SessionCalls):
-    """Reading a session's state, and resuming it."""
+    """Reading a session's state."""
 
     def __init__(
         self, stream: StreamId, servers: Servers, writer: Writer, start: SessionStarted

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal, Self
 
 import agentjournal
+from agentjournal.asking import Decision
 from agentjournal.cached_results import CachedResult
 from agentjournal.calls import Appends
 from agentjournal.checkpoints import CheckpointPolicy
@@ -157,6 +158,53 @@ class Session:
     stream: StreamId
     tenant: str
     id: str
+    def decide(
+        self,
+        fn: Decision,
+        /,
+        *,
+        attempts: int = ...,
+        timeout_s: float = ...,
+    ) -> Receipt | None: ...
+    def request_approval(
+        self,
+        question: str,
+        /,
+        *,
+        call_id: str | None = ...,
+        tool: str | None = ...,
+        arguments: Any = ...,
+        choices: Sequence[str] | None = ...,
+        expires_in_s: float | None = ...,
+        expires_at: datetime | str | None = ...,
+        requested_of: str | None = ...,
+        approval_id: str | None = ...,
+    ) -> Approval: ...
+    def request_input(
+        self,
+        question: str,
+        /,
+        *,
+        schema: Any = ...,
+        input_id: str | None = ...,
+    ) -> Question: ...
+    def hand_off(
+        self,
+        to_agent: str,
+        task: str,
+        /,
+        *,
+        mode: Mode = ...,
+        context: Sequence[Any] = ...,
+        tools: Sequence[str] | None = ...,
+        max_tool_calls: int | None = ...,
+        deadline_in_s: float | None = ...,
+        deadline_at: datetime | str | None = ...,
+        max_tokens: int | None = ...,
+        max_cost: Money | None = ...,
+        handoff_id: str | None = ...,
+        child_session_id: str | None = ...,
+    ) -> Handoff: ...
     def append(
         self,
         events: Event | Sequence[Event],
@@ -298,28 +346,6 @@ class Session:
         settled_by: SettledBy = ...,
         evidence: Any = ...,
     ) -> ToolCall: ...
-    def decide(
-        self,
-        fn: Callable[[SessionState], Event | Sequence[Event] | None],
-        /,
-        *,
-        attempts: int = ...,
-        timeout_s: float = ...,
-    ) -> Receipt | None: ...
-    def request_approval(
-        self,
-        question: str,
-        /,
-        *,
-        call_id: str | None = ...,
-        tool: str | None = ...,
-        arguments: Any = ...,
-        choices: Sequence[str] | None = ...,
-        expires_in_s: float | None = ...,
-        expires_at: datetime | str | None = ...,
-        requested_of: str | None = ...,
-        approval_id: str | None = ...,
-    ) -> Approval: ...
     def grant(
         self,
         approval_id: str,
@@ -335,14 +361,6 @@ class Session:
         by: str,
         comment: str | None = ...,
     ) -> Approval: ...
-    def request_input(
-        self,
-        question: str,
-        /,
-        *,
-        schema: Any = ...,
-        input_id: str | None = ...,
-    ) -> Question: ...
     def provide_input(
         self,
         input_id: str,
@@ -351,23 +369,6 @@ class Session:
         *,
         by: str,
     ) -> Question: ...
-    def hand_off(
-        self,
-        to_agent: str,
-        task: str,
-        /,
-        *,
-        mode: Mode = ...,
-        context: Sequence[Any] = ...,
-        tools: Sequence[str] | None = ...,
-        max_tool_calls: int | None = ...,
-        deadline_in_s: float | None = ...,
-        deadline_at: datetime | str | None = ...,
-        max_tokens: int | None = ...,
-        max_cost: Money | None = ...,
-        handoff_id: str | None = ...,
-        child_session_id: str | None = ...,
-    ) -> Handoff: ...
     def accept_handoff(
         self,
         handoff_id: str | None = ...,
@@ -784,6 +785,52 @@ class Run:
     calling: set[str]
     begun: set[str]
     threads: dict[str, Future[Any]]
+    def decide(
+        self,
+        fn: Decision,
+        /,
+        *,
+        attempts: int = ...,
+    ) -> Receipt | None: ...
+    def request_approval(
+        self,
+        question: str,
+        /,
+        *,
+        call_id: str | None = ...,
+        tool: str | None = ...,
+        arguments: Any = ...,
+        choices: Sequence[str] | None = ...,
+        expires_in_s: float | None = ...,
+        expires_at: datetime | str | None = ...,
+        requested_of: str | None = ...,
+        approval_id: str | None = ...,
+    ) -> Approval: ...
+    def request_input(
+        self,
+        question: str,
+        /,
+        *,
+        schema: Any = ...,
+        input_id: str | None = ...,
+    ) -> Question: ...
+    def hand_off(
+        self,
+        to_agent: str,
+        task: str,
+        /,
+        *,
+        mode: Mode = ...,
+        context: Sequence[Any] = ...,
+        tools: Sequence[str] | None = ...,
+        max_tool_calls: int | None = ...,
+        deadline_in_s: float | None = ...,
+        deadline_at: datetime | str | None = ...,
+        max_tokens: int | None = ...,
+        max_cost: Money | None = ...,
+        handoff_id: str | None = ...,
+        child_session_id: str | None = ...,
+    ) -> Handoff: ...
     @property
     def answered(self) -> bool: ...
     @property
@@ -818,20 +865,6 @@ class Run:
     def abandon(self) -> None: ...
     @property
     def moment(self) -> datetime: ...
-    def request_approval(
-        self,
-        question: str,
-        /,
-        *,
-        call_id: str | None = ...,
-        tool: str | None = ...,
-        arguments: Any = ...,
-        choices: Sequence[str] | None = ...,
-        expires_in_s: float | None = ...,
-        expires_at: datetime | str | None = ...,
-        requested_of: str | None = ...,
-        approval_id: str | None = ...,
-    ) -> Approval: ...
     def approval(
         self,
         approval_id: str,
@@ -841,14 +874,6 @@ class Run:
         tool: str,
         arguments: Any,
     ) -> bool: ...
-    def request_input(
-        self,
-        question: str,
-        /,
-        *,
-        schema: Any = ...,
-        input_id: str | None = ...,
-    ) -> Question: ...
     def question(
         self,
         input_id: str,
@@ -858,32 +883,8 @@ class Run:
         *,
         since: int | None = ...,
     ) -> bool: ...
-    def decide(
-        self,
-        fn: Callable[[SessionState], Event | Sequence[Event] | None],
-        /,
-        *,
-        attempts: int = ...,
-    ) -> Receipt | None: ...
     def begin_turn(self) -> None: ...
     def lapse(self) -> None: ...
-    def hand_off(
-        self,
-        to_agent: str,
-        task: str,
-        /,
-        *,
-        mode: Mode = ...,
-        context: Sequence[Any] = ...,
-        tools: Sequence[str] | None = ...,
-        max_tool_calls: int | None = ...,
-        deadline_in_s: float | None = ...,
-        deadline_at: datetime | str | None = ...,
-        max_tokens: int | None = ...,
-        max_cost: Money | None = ...,
-        handoff_id: str | None = ...,
-        child_session_id: str | None = ...,
-    ) -> Handoff: ...
     @property
     def handoff(self) -> HandoffRequested | None: ...
     def deliver(self) -> None: ...

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from agentjournal.approvals import Ask
+from agentjournal.codec import decode
 from agentjournal.errors import AppendRejected
 from agentjournal.events import Retry
 from agentjournal.events.fields import ID_RULE, is_id
@@ -88,6 +89,14 @@ class Tool:
         if isinstance(asked, str):
             return Ask(asked)
         return Ask(f"May {self.name} run?") if asked else None
+
+
+def parsed(arguments_text: str) -> Any:
+    """Return the arguments that a model wrote. Raises ToolError when they are no JSON."""
+    try:
+        return decode(arguments_text.encode())
+    except ValueError:
+        raise ToolError("the arguments are no JSON", type="invalid_arguments") from None
 
 
 def takes_call(function: Function) -> bool:

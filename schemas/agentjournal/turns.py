@@ -1,10 +1,11 @@
-"""What is left to do in a session: messages that no turn has taken up, answers that came in."""
+"""What is left to do in a session, and what it waits for: messages, answers, other agents."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from agentjournal.events import Event, TurnEnded
 from agentjournal.execution_state import GONE, unanswered
 from agentjournal.state import Message, SessionState
 from agentjournal.tool_calls import ToolCall
@@ -67,3 +68,29 @@ def asked_for(state: SessionState) -> list[ToolCall]:
         c for c in state.open_calls if c.call_id in about and not c.attempt and c not in asked
     ]
     return [call for call in asked if not call.is_inherited]
+
+
+def waits(state: SessionState) -> bool:
+    """Whether somebody was asked, or another agent works for this one, and there is no answer."""
+    return (
+        any(each.outcome == "open" for each in state.approvals.values())
+        or any(each.answered_version is None for each in state.questions.values())
+        or any(
+            each.mode == "delegate" and each.ended_version is None
+            for each in state.handoffs.values()
+        )
+    )
+
+
+def waiting(state: SessionState) -> list[Event]:
+    """Return what ends the turn that is open to wait: until the first deadline of a handoff."""
+    if state.turn_id is None:
+        return []
+    deadlines = [
+        each.constraints.deadline_at
+        for each in state.handoffs.values()
+        if each.ended_version is None and each.constraints is not None
+    ]
+    given = [deadline for deadline in deadlines if deadline is not None]
+    due = min(given, key=datetime.fromisoformat, default=None)
+    return [TurnEnded(turn_id=state.turn_id, reason="waiting", resume_at=due)]
