@@ -95,44 +95,41 @@ async def _sums(
     generation: int | None,
     left_out: Mapping[str, Sequence[str]],
 ) -> tuple[Any, ...] | None:
-    is_compared = _ROWS_BY_STREAM if "stream" in table.columns else _ROWS_BY_SESSION
-    statement = sql.SQL(_SUMS).format(
-        table=sql.Identifier(_SCHEMA, table_name(table, generation)),
-        is_compared=sql.SQL(is_compared),
-    )
+    statement = sql.SQL(_SUMS).format(_rows(table, generation))
     cursor = await connection.execute(statement, left_out)
     return await cursor.fetchone()
 
 
-_SUMS: LiteralString = """
-    SELECT count(*), sum(hashtextextended(t::text, 0)) FROM {table} AS t WHERE {is_compared}
-"""
-_ROWS_BY_STREAM: LiteralString = "stream <> ALL (%(streams)s)"
-_ROWS_BY_SESSION: LiteralString = """
-    (tenant, session_id) NOT IN (SELECT * FROM unnest(%(tenants)s::text[], %(sessions)s::text[]))
-"""
+_SUMS: LiteralString = "SELECT count(*), sum(hashtextextended(t::text, 0)) FROM {} AS t"
 
 # Rows as JSON only of the first that differs; it is compared by its hash before.
 _COMPARE: LiteralString = """
     SELECT count(*) OVER () AS rows, to_jsonb(l) AS live, to_jsonb(n) AS new,
         coalesce(to_jsonb(l), to_jsonb(n)) AS one
     FROM {live} AS l FULL JOIN {new} AS n ON {same_key}
-    WHERE md5(l::text) IS DISTINCT FROM md5(n::text) AND {is_compared}
+    WHERE md5(l::text) IS DISTINCT FROM md5(n::text)
     ORDER BY {key} LIMIT 1
 """
-_BY_STREAM: LiteralString = "coalesce(l.stream, n.stream) <> ALL (%(streams)s)"
+_ROWS: LiteralString = "(SELECT * FROM {table} WHERE {is_compared})"
+_BY_STREAM: LiteralString = "stream <> ALL (%(streams)s)"
 _BY_SESSION: LiteralString = """
-    (coalesce(l.tenant, n.tenant), coalesce(l.session_id, n.session_id))
-        NOT IN (SELECT * FROM unnest(%(tenants)s::text[], %(sessions)s::text[]))
+    (tenant, session_id) NOT IN (SELECT * FROM unnest(%(tenants)s::text[], %(sessions)s::text[]))
 """
+
+
+def _rows(table: Table, generation: int | None) -> sql.Composed:
+    """Return the rows of a table that are compared."""
+    return sql.SQL(_ROWS).format(
+        table=sql.Identifier(_SCHEMA, table_name(table, generation)),
+        is_compared=sql.SQL(_BY_STREAM if "stream" in table.columns else _BY_SESSION),
+    )
 
 
 def _statement(table: Table, generation: int) -> sql.Composed:
     names = [sql.Identifier(name) for name in table.key]
     return sql.SQL(_COMPARE).format(
-        live=sql.Identifier(_SCHEMA, table_name(table, None)),
-        new=sql.Identifier(_SCHEMA, table_name(table, generation)),
+        live=_rows(table, None),
+        new=_rows(table, generation),
         same_key=sql.SQL(" AND ").join(sql.SQL("l.{0} = n.{0}").format(name) for name in names),
-        is_compared=sql.SQL(_BY_STREAM if "stream" in table.columns else _BY_SESSION),
         key=sql.SQL(", ").join(sql.SQL("coalesce(l.{0}, n.{0})").format(name) for name in names),
     )
