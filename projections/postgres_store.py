@@ -78,7 +78,7 @@ async def positions(
 ) -> Sequence[Mapping[Partition, Position]]:
     """Return the next positions of each projection, in one moment; empty when it was replaced."""
     cursor = await connection.execute(
-        _SQL["all_positions"],
+        _SQL["positions"],
         {
             "projection": [each.name for each in projections],
             "generation": [each.generation for each in projections],
@@ -130,12 +130,10 @@ async def load_contexts_at(
     whether that is seen yet; what another owner stored would look like a fork. Raises
     PlaceLostError then.
     """
-    ours = {**_named(fold.projection), "partitions": list(partitions)}
     async with connection.transaction():
         # Both are of one moment, and nobody waits for the batch that is being stored.
         await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        cursor = await connection.execute(_SQL["positions"], ours)
-        found = {Partition(row[0]): Position(row[1]) for row in await cursor.fetchall()}
+        [found] = await positions(connection, [fold.projection])
         contexts = await load_contexts(connection, fold.projection, streams)
     if lost := [p for p in partitions if not fold.may_be_at(p, found.get(p))]:
         raise PlaceLostError(lost)

@@ -19,12 +19,6 @@ WHERE projection = %(projection)s AND generation = %(generation)s
     AND partition = ANY (%(partitions)s);
 
 -- name: positions
-SELECT partition, next_position
-FROM agentjournal_internal.projection_checkpoints
-WHERE projection = %(projection)s AND generation = %(generation)s
-    AND partition = ANY (%(partitions)s);
-
--- name: all_positions
 SELECT projection, partition, next_position
 FROM agentjournal_internal.projection_checkpoints
 JOIN unnest(%(projection)s::text[], %(generation)s::int[]) AS g (projection, generation)
