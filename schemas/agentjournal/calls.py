@@ -215,8 +215,8 @@ def next_call(state: SessionState, new: Call) -> Call:
 
 
 def again(held: ToolCall, new: Call) -> Call:
-    """Return `new` as the next attempt of a call."""
-    return Call(
+    """Return `new` as the next attempt of a call: in one group all have the key of the first."""
+    following = Call(
         new.stream,
         new.tool,
         new.arguments_text,
@@ -227,6 +227,9 @@ def again(held: ToolCall, new: Call) -> Call:
         group=next_group(held),
         approval_id=new.approval_id,
     )
+    if following.group == held.group and held.idempotency_key:
+        following.idempotency_key = held.idempotency_key
+    return following
 
 
 def settled(

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from agentjournal.approvals import Allowed, Ask, Denied, Lapsed, MustAsk, Wait, verdict
-from agentjournal.calls import Call, not_done, settled
+from agentjournal.calls import Call, again, not_done, settled
 from agentjournal.errors import AgentJournalError, NeedsVerification, VersionConflict
 from agentjournal.events import Event, ToolFailed, ToolFailure
 from agentjournal.execution_state import unanswered
@@ -23,7 +23,7 @@ from agentjournal.run_handoffs import RunHandoffs
 from agentjournal.run_state import OwnEvent
 from agentjournal.state import SessionState
 from agentjournal.stored import written_time
-from agentjournal.tool_calls import UNKNOWN_CODE, ToolCall, next_group
+from agentjournal.tool_calls import UNKNOWN_CODE, ToolCall
 from agentjournal.tools import Tool, parsed
 
 MOST_TRIES = 3  # of a call whose outcome stays unknown, in one run
@@ -268,7 +268,6 @@ class _Finishing:
 
     def _next(self, tool: Tool, text: str, approval_id: str | None) -> Call:
         run, call = self._run, self._call
-        group = next_group(call)
         new = Call(
             run.session.stream,
             call.tool,
@@ -276,13 +275,9 @@ class _Finishing:
             call_id=call.call_id,
             effect=tool.effect,
             lease_s=tool.timeout_s or run.lease_s,
-            attempt=call.attempt + 1,
-            group=group,
             approval_id=approval_id,
         )
-        if group == call.group and call.idempotency_key:
-            new.idempotency_key = call.idempotency_key
-        return new
+        return again(call, new)
 
     async def _append(
         self, events: Sequence[Event], /, *, expected_version: int | None = None
