@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from agentjournal.settings import find_settings
-from commands.naming import session_named
-from commands.postgres_waiting import Row, rows
+from commands.naming import OneOrAll
+from commands.postgres_waiting import Row, rows_of
 from commands.printing import Column, print_json_array, print_rows
 from commands.times import date_and_clock
 
@@ -31,9 +30,7 @@ _COLUMNS = (
 
 @commands.command()
 def approvals(
-    session: Annotated[
-        str | None, typer.Argument(help="A session's id, or its stream; else all of the tenant.")
-    ] = None,
+    session: OneOrAll = None,
     *,
     every: Annotated[bool, typer.Option("--all", help="Those too that were answered.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
@@ -42,15 +39,7 @@ def approvals(
 
     `approve` and `deny` answer it.
     """
-    settings = find_settings()
-    named = None if session is None else session_named(settings, session)
-    found = rows(
-        settings,
-        "approvals",
-        tenant=settings.tenant if named is None else named.tenant,
-        session=None if named is None else named.session_id,
-        all=every,
-    )
+    found = rows_of(session, "approvals", all=every)
     if as_json:
         print_json_array(found)
     else:

@@ -10,11 +10,11 @@ from agentjournal import Approval
 from commands.answering import answered, json_option
 from commands.errors import CommandFailed
 from commands.harmless import one_line
+from commands.naming import SessionName
 from commands.printing import print_line
 
 commands = typer.Typer()
 
-SessionName = Annotated[str, typer.Argument(help="A session's id, or its stream.")]
 ApprovalName = Annotated[str, typer.Argument(help="An approval's id, as `approvals` lists it.")]
 By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who answers.")]
 Comment = Annotated[

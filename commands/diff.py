@@ -14,7 +14,7 @@ from agentjournal.settings import find_settings
 from commands.diff_text import differences_lines, differences_object
 from commands.differences import Differences, differences
 from commands.lines import print_styled
-from commands.naming import Named, no_such_session, session_named
+from commands.naming import Named, SessionName, no_such_session, session_named
 from commands.places import place
 from commands.printing import print_json_line
 from commands.waiting import wait_for
@@ -26,7 +26,7 @@ _PLACE = "VERSION|TIME"
 
 @commands.command()
 def diff(
-    session: Annotated[str, typer.Argument(help="A session's id, or its stream.")],
+    session: SessionName,
     before: Annotated[str, typer.Argument(metavar=_PLACE, help="From here,")],
     after: Annotated[str, typer.Argument(metavar=_PLACE, help="to here.")],
     *,

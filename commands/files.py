@@ -16,7 +16,7 @@ from agentjournal.loading import Place, recorded_after
 from agentjournal.log import Log
 from agentjournal.settings import find_settings
 from commands.file_states import FileState, file_states
-from commands.naming import Named, no_such_session, session_named
+from commands.naming import Named, SessionName, no_such_session, session_named
 from commands.places import place
 from commands.printing import Column, print_json_objects, print_rows
 from commands.waiting import wait_for
@@ -34,7 +34,7 @@ _COLUMNS = (
 
 @commands.command()
 def files(
-    session: Annotated[str, typer.Argument(help="A session's id, or its stream.")],
+    session: SessionName,
     *,
     at: Annotated[
         str | None, typer.Option("--at", metavar="VERSION|TIME", help="As they were then.")

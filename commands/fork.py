@@ -11,7 +11,7 @@ from agentjournal.errors import SessionNotFound
 from agentjournal.loading import Place
 from agentjournal.settings import find_settings
 from commands.errors import CommandFailed
-from commands.naming import Named, no_such_session, session_named
+from commands.naming import Named, SessionName, no_such_session, session_named
 from commands.places import place
 from commands.printing import print_line
 from commands.waiting import wait_for
@@ -21,7 +21,7 @@ commands = typer.Typer()
 
 @commands.command()
 def fork(
-    session: Annotated[str, typer.Argument(help="A session's id, or its stream.")],
+    session: SessionName,
     *,
     at: Annotated[
         str | None,

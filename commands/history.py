@@ -12,7 +12,7 @@ from agentjournal import Recorded
 from agentjournal.settings import find_settings
 from commands.history_lines import history_lines
 from commands.lines import print_styled
-from commands.naming import Named, no_such_session, session_named
+from commands.naming import Named, SessionName, no_such_session, session_named
 from commands.printing import print_json_objects, terminal
 from commands.tail_lines import event_json
 from commands.waiting import wait_for
@@ -24,7 +24,7 @@ _PIPED_WIDTH = 200
 
 @commands.command()
 def history(
-    session: Annotated[str, typer.Argument(help="A session's id, or its stream.")],
+    session: SessionName,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+import typer
 
 from agentjournal import Log
 from agentjournal.errors import AppendRejected
@@ -11,6 +13,11 @@ from agentjournal.ids import StreamId, parse_stream, stream_id
 from agentjournal.settings import Settings
 from commands.errors import CommandFailed
 from commands.harmless import one_line
+
+SessionName = Annotated[str, typer.Argument(help="A session's id, or its stream.")]
+OneOrAll = Annotated[
+    str | None, typer.Argument(help="A session's id, or its stream; else all of the tenant.")
+]
 
 _RECENT = 1_000  # sessions among which a similar id is looked for
 _MOST_HINTS = 3

@@ -9,15 +9,28 @@ import psycopg
 from psycopg.rows import dict_row
 
 from agentjournal.errors import Unavailable
-from agentjournal.settings import Settings
+from agentjournal.settings import Settings, find_settings
 from agentjournal.sql_statements import read_statements
 from commands.errors import NoTables
 from commands.harmless import one_line
+from commands.naming import session_named
 from commands.postgres_tables import are_missing
 
 _SQL = read_statements("commands", "waiting_for.sql")
 
 Row = dict[str, Any]
+
+
+def rows_of(session: str | None, statement: str, **values: Any) -> list[Row]:
+    """Return the rows of the session that is named so, or those of all of the tenant.
+
+    Raises as `rows`.
+    """
+    settings = find_settings()
+    tenant, session_id = settings.tenant, None
+    if session is not None:
+        tenant, session_id = session_named(settings, session)
+    return rows(settings, statement, tenant=tenant, session=session_id, **values)
 
 
 def rows(settings: Settings, statement: str, **values: Any) -> list[Row]:

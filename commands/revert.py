@@ -16,7 +16,7 @@ from commands.errors import CommandFailed
 from commands.file_states import FileState
 from commands.files import files_at
 from commands.harmless import as_cell
-from commands.naming import Named, session_named
+from commands.naming import Named, SessionName, session_named
 from commands.places import place
 from commands.printing import print_line, say
 from commands.waiting import wait_for
@@ -27,7 +27,7 @@ commands = typer.Typer()
 
 @commands.command()
 def revert(
-    session: Annotated[str, typer.Argument(help="A session's id, or its stream.")],
+    session: SessionName,
     *,
     to: Annotated[str, typer.Option("--to", metavar="VERSION|TIME", help="As they were then.")],
     into: Annotated[

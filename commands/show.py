@@ -14,7 +14,7 @@ from agentjournal.settings import find_settings
 from agentjournal.state import SessionState
 from commands.errors import CommandFailed
 from commands.lines import print_styled
-from commands.naming import Named, no_such_session, session_named
+from commands.naming import Named, SessionName, no_such_session, session_named
 from commands.places import place
 from commands.printing import print_json_line
 from commands.show_json import transcript_object
@@ -27,7 +27,7 @@ commands = typer.Typer()
 
 @commands.command()
 def show(
-    session: Annotated[str, typer.Argument(help="A session's id, or its stream.")],
+    session: SessionName,
     *,
     at: Annotated[
         str | None, typer.Option("--at", metavar="VERSION|TIME", help="As it was then.")

@@ -10,7 +10,7 @@ import typer
 import agentjournal
 from agentjournal.settings import find_settings
 from commands.errors import CommandFailed
-from commands.naming import Named, no_such_session, session_named
+from commands.naming import Named, SessionName, no_such_session, session_named
 from commands.postgres_waiting import Row, rows
 from commands.printing import Column, print_json_array, print_rows
 from commands.waiting import wait_for
@@ -29,7 +29,7 @@ _COLUMNS = (
 
 @commands.command()
 def tree(
-    session: Annotated[str, typer.Argument(help="A session's id, or its stream.")],
+    session: SessionName,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:

@@ -8,12 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from agentjournal import Session, ToolCall
-from agentjournal.settings import find_settings
 from commands.answering import answered, json_option
 from commands.errors import CommandFailed
 from commands.harmless import one_line
-from commands.naming import session_named
-from commands.postgres_waiting import Row, rows
+from commands.naming import OneOrAll, SessionName
+from commands.postgres_waiting import Row, rows_of
 from commands.printing import Column, print_json_array, print_line, print_rows
 from commands.times import date_and_clock
 
@@ -33,9 +32,7 @@ _COLUMNS = (
 
 @commands.command()
 def unknown(
-    session: Annotated[
-        str | None, typer.Argument(help="A session's id, or its stream; else all of the tenant.")
-    ] = None,
+    session: OneOrAll = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:
@@ -43,14 +40,7 @@ def unknown(
 
     `key` is what the outside system knows them by. `settle` says what came of a call.
     """
-    settings = find_settings()
-    named = None if session is None else session_named(settings, session)
-    found = rows(
-        settings,
-        "unknown",
-        tenant=settings.tenant if named is None else named.tenant,
-        session=None if named is None else named.session_id,
-    )
+    found = rows_of(session, "unknown")
     if as_json:
         print_json_array(found)
     else:
@@ -74,7 +64,7 @@ def _lines(found: Iterable[Row]) -> Iterator[list[str]]:
 
 @commands.command()
 def settle(
-    session: Annotated[str, typer.Argument(help="A session's id, or its stream.")],
+    session: SessionName,
     call: Annotated[str, typer.Argument(help="A call's id, as `unknown` lists it.")],
     *,
     completed: Annotated[
