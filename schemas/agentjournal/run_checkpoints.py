@@ -26,7 +26,6 @@ class RunCheckpoints(RunHandoffs):
 
     _watch: CheckpointWatch | None = None
     _snapshot: Snapshot | None = None
-    _is_saving = False
 
     def save_by(self, policy: CheckpointPolicy, snapshot: Snapshot) -> None:
         """Save what `snapshot()` returns whenever the policy says so, from now on."""
@@ -47,7 +46,7 @@ class RunCheckpoints(RunHandoffs):
         """
         batch = [events] if isinstance(events, Event) else list(events)
         watch = self._watch
-        if watch is None or self._is_saving:
+        if watch is None:
             return await super().append(
                 batch, expected_version=expected_version, append_id=append_id
             )
@@ -75,14 +74,15 @@ class RunCheckpoints(RunHandoffs):
                 raise ValueError("there is no state: give one, or resume with `checkpoint=`")
             taken = self._snapshot()
             state = await taken if inspect.isawaitable(taken) else taken
-        event = saving(state, label)
-        self._is_saving = True
+        event, watch = saving(state, label), self._watch
+        if watch is not None:
+            watch.saved(self.held_s)  # what is written while it is being recorded is not in it
         try:
             await super().append(event)
-        finally:
-            self._is_saving = False
-        if self._watch is not None:
-            self._watch.saved(self.held_s)
+        except BaseException:
+            if watch is not None:
+                watch.event_written(self.held_s)  # it is not known to be saved
+            raise
         return event.checkpoint_id
 
     async def restore_checkpoint(self, checkpoint_id: str | None = None) -> Any:

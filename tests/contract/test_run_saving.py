@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -48,6 +49,33 @@ async def test_a_checkpoint_follows_each_effect_and_precedes_what_is_external(
             assert [state for _, state in await saved(run)] == [["look"], ["look", "write"]]
             assert await run.restore_checkpoint() == ["look", "write"]
             assert run.state.version == len(types) + 1
+
+
+async def test_an_effect_that_ends_while_another_one_is_saved_is_saved_too(
+    clients: Clients,
+) -> None:
+    async with clients.connected() as log:
+        done: list[str] = []
+        is_saving = asyncio.Event()
+
+        def snapshot() -> list[str]:
+            is_saving.set()
+            return list(done)
+
+        async def second(run: Run) -> None:
+            async with run.call("b", {}, effect="idempotent", call_id="b") as call:
+                await is_saving.wait()
+                done.append("b")
+                await call.complete("ok")
+
+        policy = CheckpointPolicy(after_effects=True)
+        async with log.session("s").resume(checkpoints=policy, checkpoint=snapshot) as run:
+            going = asyncio.create_task(second(run))
+            done.append("a")
+            await one_call(run, "a", "idempotent")
+            await going
+            assert [state for _, state in await saved(run)] == [["a"], ["a", "b"]]
+            assert await run.restore_checkpoint() == ["a", "b"]
 
 
 async def test_what_was_written_since_is_saved_before_an_external_effect(
