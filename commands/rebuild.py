@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -60,14 +59,14 @@ def rebuild(
 
 async def rebuilt(settings: Settings, name: str, *, check: bool) -> Sequence[Rebuilt]:
     """Rebuild one read model, or all. Raises CommandFailed for another name, Unavailable."""
-    from consumers.filling import Fillers  # noqa: PLC0415 - loads what roles need
+    from consumers.filling import Fillers, log_errors_only  # noqa: PLC0415 - loads what roles need
     from consumers.kafka_log_reader import KafkaLogReader  # noqa: PLC0415
     from consumers.postgres_pool import PostgresPool  # noqa: PLC0415
     from consumers.postgres_rebuild import Rebuild  # noqa: PLC0415
     from streams.ports import OutageError  # noqa: PLC0415
 
     projections = _named(name)
-    _log_to_stderr()
+    log_errors_only()
     try:
         async with (
             PostgresPool(settings, name="rebuild", size=6) as pool,
@@ -89,16 +88,6 @@ async def _drop_old(name: str) -> Sequence[str]:
     if not dropped:
         say("nothing was replaced since the last time")
     return [f"{each}: dropped generation {number}" for each, number in dropped]
-
-
-def _log_to_stderr() -> None:
-    """Let what a projector logs of itself stay out of the output, and only what went wrong show."""
-    import structlog  # noqa: PLC0415 - loads what roles need
-
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
 
 
 def _named(name: str) -> Sequence[Projection]:

@@ -74,10 +74,15 @@ _held: list[Connection[Any, Any]] = []  # the end of the leash that this process
 
 
 def _begin(held: Connection[Any, Any]) -> None:
-    """Prepare a process: it says only what went wrong, and ends when it is let go of."""
+    """Prepare a process, which ends when it is let go of."""
     _held.append(held)
     Thread(target=_end_when_let_go, args=(held,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started it hears it too
+    log_errors_only()
+
+
+def log_errors_only() -> None:
+    """Let this process say on standard error what went wrong, and nothing else of itself."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
