@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 import agentjournal
 from agentjournal import Log, SessionState
+from agentjournal.events import StepStarted
 from agentjournal.settings import Settings
 from commands.app import command_line
 from commands.tree import branch
@@ -105,13 +106,21 @@ async def cut_off(log: Log) -> None:
     session = log.session("s")
     calling = session.call("pay", {"amount": 10}, call_id="c", lease_s=0)
     await calling.__aenter__()  # and its worker is gone
+    step = StepStarted(plan_id="p", step_id="build", idempotency_key="k-9", lease_s=0)
+    await log.caught_up(await log.task("deploy").append(step))
 
 
 def test_what_is_unknown_is_listed_and_settled(named: Settings) -> None:
     done(named, cut_off)
-    [row] = shown("unknown")
+    row, step = shown("unknown")
     assert (row["session_id"], row["kind"], row["id"], row["what"]) == ("s", "call", "c", "pay")
     assert row["idempotency_key"] in run("unknown", "s").output
+    assert (step["session_id"], step["task_id"], step["kind"], step["id"]) == (
+        *(None, "deploy", "step", "p build"),
+    )
+    lines = run("unknown").output.splitlines()
+    assert lines[2].split()[:5] == ["task", "deploy", "step", "p", "build"]
+    assert lines[2].endswith("k-9")
     assert run("settle", "s", "c").exit_code == 2
     assert run("settle", "s", "no-such", "--completed", "x").exit_code == 1
     settled = run("settle", "s", "c", "--completed", "paid", "--evidence", '{"receipt": 9}')
@@ -119,7 +128,8 @@ def test_what_is_unknown_is_listed_and_settled(named: Settings) -> None:
     assert run("settle", "s", "c", "--failed", "no").exit_code == 1
     assert state_of(named, "s").calls["c"].output == "paid"
     done(named, _nothing)
-    assert shown("unknown") == []
+    assert [each["kind"] for each in shown("unknown")] == ["step"]
+    assert shown("unknown", "s") == []
 
 
 async def hand_down(log: Log) -> None:
