@@ -66,6 +66,12 @@ def test_thinking_words_and_calls_are_parts_in_their_order() -> None:
     assert (called.request_model, called.finish_reason) == ("claude-opus-4-5", "tool_use")
 
 
+def test_what_an_sdk_makes_of_an_answer_is_no_part_of_it() -> None:
+    said = {"type": "text", "text": '{"a":1}'}
+    made = {**said, "parsed_output": {"a": 1}}
+    assert recorded(message_of(made)) == recorded(message_of(said))
+
+
 def test_cached_tokens_are_part_of_the_input() -> None:
     usage = {
         "input_tokens": 20,

@@ -107,6 +107,13 @@ def test_an_answer_that_was_cut_off_is_incomplete_and_its_call_completed(finish:
     )
 
 
+def test_what_an_sdk_makes_of_an_answer_is_no_part_of_it() -> None:
+    said = {"content": '{"a":1}', "tool_calls": [CALL]}
+    made = {"name": "look", "arguments": '{ "a":1.0}', "parsed_arguments": {"a": 1.0}}
+    parsed = {**said, "parsed": {"a": 1}, "tool_calls": [{**CALL, "function": made}]}
+    assert recorded(completion(parsed)) == recorded(completion(said))
+
+
 def test_a_refusal_and_reasoning_of_other_servers_are_parts() -> None:
     message, _ = recorded(completion({"refusal": "no", "reasoning_content": "hm"}))
     thought, refused = message.parts

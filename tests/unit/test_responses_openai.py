@@ -128,6 +128,17 @@ def test_a_response_that_has_not_ended_is_refused(status: str) -> None:
         recorded(response(status=status))
 
 
+def test_what_an_sdk_makes_of_an_answer_is_no_part_of_it() -> None:
+    call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": '{"a":1}'}
+    piece = {"type": "output_text", "text": '{"a":1}', "annotations": []}
+    item = {"type": "message", "id": "msg_1", "role": "assistant"}
+    made = [
+        {**item, "content": [{**piece, "parsed": {"a": 1}}]},
+        {**call, "parsed_arguments": {"a": 1}},
+    ]
+    assert recorded(response(*made)) == recorded(response({**item, "content": [piece]}, call))
+
+
 def test_a_call_that_a_session_has_gets_an_id_of_its_own() -> None:
     call = {"type": "custom_tool_call", "call_id": "call_0", "name": "sql", "input": "SELECT 1"}
     message, _ = recorded(response(call), taken=["call_0"])

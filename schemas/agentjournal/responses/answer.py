@@ -20,7 +20,7 @@ from agentjournal.responses.chat_parts import unknown_fields
 from agentjournal.responses.naming import as_id, derived_id, free_id
 
 # What SDKs compute from the answer, and put beside it: it is no part of what the model said.
-_COMPUTED = frozenset({"parsed", "parsed_arguments", "parsed_output"})
+COMPUTED = frozenset({"parsed", "parsed_arguments", "parsed_output"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def given_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: _whole(value)
         for name, value in raw.items()
-        if value is not None and value not in ([], {}) and name not in _COMPUTED
+        if value is not None and value not in ([], {}) and name not in COMPUTED
     }
 
 
@@ -153,7 +153,7 @@ def tokens_of(usage: Mapping[str, Any], asked: str, answered: str) -> dict[str, 
 def bare(value: Any) -> Any:
     """Return `value` without what says nothing, however deep, and with its names in order."""
     if isinstance(value, Mapping):
-        kept = {n: v for n, v in value.items() if v is not None and n not in _COMPUTED}
+        kept = {n: v for n, v in value.items() if v is not None and n not in COMPUTED}
         return {name: bare(kept[name]) for name in sorted(kept, key=str)}
     return [bare(each) for each in value] if isinstance(value, list) else value
 

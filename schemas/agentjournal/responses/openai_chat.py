@@ -7,7 +7,7 @@ from typing import Any
 
 from agentjournal.errors import AppendRejected
 from agentjournal.events import AudioPart, Part, ReasoningPart, TextPart
-from agentjournal.responses.answer import Answer, Naming, given_of, tokens_of
+from agentjournal.responses.answer import COMPUTED, Answer, Naming, given_of, tokens_of
 from agentjournal.responses.chat_message import message_event
 from agentjournal.responses.chat_parts import PROVIDER, unknown_fields
 
@@ -24,6 +24,8 @@ def openai_chat(response: Raw, taken: Container[str]) -> Answer:
     """
     choice = _choice(response.get("choices"))
     message = given_of(choice["message"])
+    if isinstance(calls := message.get("tool_calls"), list):
+        message["tool_calls"] = [_as_said(call) for call in calls]
     response_id, usage = response.get("id"), response.get("usage")
     naming = Naming(response_id, response.get("created"), choice["message"], taken)
     audio, details = message.pop("audio", None), message.pop("reasoning_details", None)
@@ -57,6 +59,16 @@ def _choice(choices: Any) -> Raw:
     if not isinstance(choice, Mapping) or not isinstance(choice.get("message"), Mapping):
         raise AppendRejected("response.choices[0].message", "is missing")
     return choice
+
+
+def _as_said(call: Any) -> Any:
+    """Return a tool call without what an SDK made of its arguments."""
+    match call:
+        case {"function": Mapping() as function}:
+            said = {name: value for name, value in function.items() if name not in COMPUTED}
+            return {**call, "function": said}
+        case _:
+            return call
 
 
 def _reasoned(details: Any, parts: list[Part]) -> list[Part]:
