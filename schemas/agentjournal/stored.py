@@ -60,6 +60,20 @@ class StoredEvent(NamedTuple):
         return event_of(self)
 
 
+def stored_event(recorded: Recorded) -> StoredEvent:
+    """Return what is read of an event for a state."""
+    return StoredEvent(
+        recorded.stream,
+        recorded.version,
+        recorded.type,
+        recorded.schema_version,
+        recorded.raw_data,
+        datetime.fromisoformat(recorded.recorded_at),
+        recorded.tokens,
+        recorded.hash,
+    )
+
+
 def event_of(written: Recorded | StoredEvent) -> Event:
     """Return an event as its model. Raises EventUnreadable, which names its place."""
     try:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from agentjournal.envelope import Recorded
 from agentjournal.ids import StreamId
-from agentjournal.stored import Page, StoredEvent
+from agentjournal.stored import Page, stored_event
 
 
 @dataclass
@@ -32,17 +31,3 @@ class Rows:
         pages = [found[at : at + self.page] for at in range(0, len(found), self.page)] or [[]]
         for events in pages:
             yield Page(last.version, self.head_hash or last.hash, events)
-
-
-def stored_event(recorded: Recorded) -> StoredEvent:
-    """Return what is read of an event for a state."""
-    return StoredEvent(
-        recorded.stream,
-        recorded.version,
-        recorded.type,
-        recorded.schema_version,
-        recorded.raw_data,
-        datetime.fromisoformat(recorded.recorded_at),
-        recorded.tokens,
-        recorded.hash,
-    )

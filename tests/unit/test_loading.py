@@ -31,10 +31,10 @@ from agentjournal.collecting import not_collecting
 from agentjournal.envelope import Recorded
 from agentjournal.ids import StreamId
 from agentjournal.loading import KeptState, check_place, stored_state
-from agentjournal.stored import Page, event_of, read_plain
+from agentjournal.stored import Page, event_of, read_plain, stored_event
 from agentjournal.summary import log_loaded
 from tests.support import BEGAN_MS, Stream, event, message, request, said, typed
-from tests.unit.stored_rows import Rows, stored_event
+from tests.unit.stored_rows import Rows
 
 BEGAN = datetime.fromtimestamp(BEGAN_MS / 1_000, UTC)
 

@@ -13,7 +13,7 @@ from agentjournal.ids import Partition, Position, StreamId, Version
 from agentjournal.offloading import whole, whole_page
 from agentjournal.ports import SessionInfo
 from agentjournal.receipts import Receipt
-from agentjournal.stored import Page, StoredEvent
+from agentjournal.stored import Page, stored_event
 from agentjournal.testing.world import World
 
 
@@ -36,7 +36,7 @@ class MemoryViews:
         """Yield the events of a stream with version > `after`, and where it ends."""
         head = await self.head(stream)
         if head is not None:
-            events = [_stored(each) for each in self._events(stream, after, most)]
+            events = [stored_event(each) for each in self._events(stream, after, most)]
             yield await whole_page(Page(*head, events), self._artifacts)
 
     async def head(self, stream: StreamId) -> tuple[Version, str] | None:
@@ -112,19 +112,6 @@ def _info(session: Mapping[str, Any], open_calls: Counter[str]) -> SessionInfo:
 
 def _is_asked_for(info: SessionInfo, user: str | None, status: str | None) -> bool:
     return user in (None, info.user_id) and status in (None, info.status)
-
-
-def _stored(recorded: Recorded) -> StoredEvent:
-    return StoredEvent(
-        recorded.stream,
-        recorded.version,
-        recorded.type,
-        recorded.schema_version,
-        recorded.raw_data,
-        datetime.fromisoformat(recorded.recorded_at),
-        recorded.tokens,
-        recorded.hash,
-    )
 
 
 class MemoryEnds:
