@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator
-from typing import Any
 
 import pytest
 
@@ -12,36 +11,14 @@ import agentjournal as aj
 from agentjournal import ArtifactNotFound, Log, NotConfigured
 from agentjournal.artifacts import digest_of
 from tests.clients import Clients
+from tests.outputs import HOSTILE, called, outputs
 from tests.support import message
-
-HOSTILE = "NUL \0, half \ud800, \u202eright to left\u202c, line\n"
 
 
 @pytest.fixture
 async def log(clients: Clients) -> AsyncGenerator[Log]:
     async with clients.connected(artifacts=True) as opened:
         yield opened
-
-
-def outputs(state: aj.SessionState) -> dict[str, Any]:
-    return {call_id: call.output for call_id, call in state.calls.items()}
-
-
-def called(call_id: str, output: str) -> list[aj.events.Event]:
-    return [
-        aj.ToolStarted(
-            call_id=call_id,
-            tool="cat",
-            arguments_text="{}",
-            arguments_digest="d",
-            effect="read",
-            idempotency_key=call_id,
-            attempt=1,
-            lease_s=1,
-            kind="function",
-        ),
-        aj.ToolCompleted(call_id=call_id, attempt=1, output=output, duration_ms=1),
-    ]
 
 
 async def test_large_values_come_back_exactly_wherever_they_are_read(log: Log) -> None:

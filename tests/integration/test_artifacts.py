@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,13 +22,13 @@ from agentjournal.folder_artifacts import FolderStore
 from agentjournal.log import Log
 from agentjournal.obstore_artifacts import S3Store
 from agentjournal.settings import Settings
+from tests.outputs import HOSTILE, called, outputs
 from tests.s3_server import BUCKET, s3_server
 from tests.servers import connected, query
 
 pytestmark = pytest.mark.stack
 
 LARGE = 5 * 1024 * 1024
-HOSTILE = "NUL \0, half \ud800, \u202eright to left\u202c, line\n"
 
 
 @pytest.fixture(scope="module")
@@ -126,27 +125,6 @@ async def test_a_folder_that_cannot_be_written_is_unavailable(tmp_path: Path) ->
 async def log(journal: Settings, tmp_path: Path) -> AsyncGenerator[Log]:
     async with connected(replace(journal, artifacts=str(tmp_path))) as opened:
         yield opened
-
-
-def outputs(state: aj.SessionState) -> dict[str, Any]:
-    return {call_id: call.output for call_id, call in state.calls.items()}
-
-
-def called(call_id: str, output: str) -> list[aj.events.Event]:
-    return [
-        aj.ToolStarted(
-            call_id=call_id,
-            tool="cat",
-            arguments_text="{}",
-            arguments_digest="d",
-            effect="read",
-            idempotency_key=call_id,
-            attempt=1,
-            lease_s=1,
-            kind="function",
-        ),
-        aj.ToolCompleted(call_id=call_id, attempt=1, output=output, duration_ms=1),
-    ]
 
 
 async def test_five_megabytes_of_hostile_output_come_back_exactly(log: Log) -> None:
