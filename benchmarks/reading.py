@@ -11,9 +11,9 @@ from agentjournal.session import Session
 from agentjournal.settings import Settings
 from benchmarks.harness import percentile, role_process
 from benchmarks.load import words
-from benchmarks.turns import session_events
+from benchmarks.turns import write_session
 
-EVENTS, EVENTS_AN_APPEND = 3_000, 100
+EVENTS = 3_000
 LAST = 20
 SAMPLES, WARM_UP = 60, 5
 BUDGET = 8_000  # tokens; the session has twenty times that
@@ -28,7 +28,8 @@ async def reading(settings: Settings) -> Figures:
         role_process(settings, "projector"),
         Log(settings) as log,
     ):
-        await _write(log)
+        await write_session(log, EVENTS)
+        await log.session("bench").load(timeout_s=60)  # the read models show it
         await _loaded(log)  # every connection is open
         window_ms, first_ms = await _windows(log.session("bench"))
         return {
@@ -37,13 +38,6 @@ async def reading(settings: Settings) -> Figures:
             "window.3000": (window_ms, "ms"),
             "window.3000.first": (first_ms, "ms"),
         }
-
-
-async def _write(log: Log) -> None:
-    session, events = log.session("bench", agent="bench"), session_events(EVENTS - 1)
-    for at in range(0, len(events), EVENTS_AN_APPEND):
-        await session.append(events[at : at + EVENTS_AN_APPEND])
-    await session.load(timeout_s=60)
 
 
 async def _loaded(log: Log) -> None:

@@ -12,9 +12,9 @@ from benchmarks.appending import WARM_UP as RELAY_WARM_UP
 from benchmarks.appending import relayed
 from benchmarks.harness import percentile, role_process
 from benchmarks.load import words
-from benchmarks.turns import session_events
+from benchmarks.turns import write_session
 
-EVENTS, EVENTS_AN_APPEND = 3_000, 100
+EVENTS = 3_000
 RESUMES, CALLS, WARM_UP = 40, 400, 20
 
 Figures = Mapping[str, tuple[float, str]]
@@ -27,18 +27,12 @@ async def resume(settings: Settings) -> Figures:
         role_process(settings, "projector"),
         Log(settings) as log,
     ):
-        await _write(log)
+        await write_session(log, EVENTS)
         times = [await _resumed_ms(log) for _ in range(WARM_UP + RESUMES)][WARM_UP:]
     return {
         "resume.3000": (percentile(times, 50), "ms"),
         "resume.3000.p99": (percentile(times, 99), "ms"),
     }
-
-
-async def _write(log: Log) -> None:
-    session, events = log.session("bench", agent="bench"), session_events(EVENTS - 1)
-    for at in range(0, len(events), EVENTS_AN_APPEND):
-        await session.append(events[at : at + EVENTS_AN_APPEND])
 
 
 async def _resumed_ms(log: Log) -> float:

@@ -12,16 +12,25 @@ import orjson
 import agentjournal
 from agentjournal.events import Event
 from agentjournal.ids import Partition, stream_id
+from agentjournal.log import Log
 from agentjournal.partitions import PARTITIONS, partition_of
 from benchmarks.load import Record, batch_of, words
 
 EVENTS_A_TURN = 10
+_EVENTS_AN_APPEND = 100
 _CHANCES = random.Random(815)
 
 
 def session_events(count: int) -> Sequence[Event]:
     """Return the first `count` events of a session, the one that starts it left out."""
     return list(islice(_events(), count))
+
+
+async def write_session(log: Log, events: int) -> None:
+    """Record a session `bench` of so many events, the one that starts it among them."""
+    session, happened = log.session("bench", agent="bench"), session_events(events - 1)
+    for at in range(0, len(happened), _EVENTS_AN_APPEND):
+        await session.append(happened[at : at + _EVENTS_AN_APPEND])
 
 
 def turn_requests(sessions: int, events: int) -> dict[Partition, list[Record]]:
