@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentjournal import AppendRejected, CheckpointPolicy, MessageAdded, ModelCalled, Run
+from agentjournal import AppendRejected, CheckpointPolicy, Delta, MessageAdded, ModelCalled, Run
 from agentjournal.events.tool import Effect
 from tests.clients import Clients
 
@@ -128,8 +128,9 @@ async def test_a_message_that_a_dead_worker_streamed_is_recorded_by_the_next(
         message = run.stream_message(message_id="m-2")
         await message.write("Once upon")
         async for item in log.session("s").live(after=run.state.version):
-            assert getattr(item, "text", None) == "Once upon"
-            break
+            if isinstance(item, Delta):  # the lease may have been renewed before
+                assert item.text == "Once upon"
+                break
         await run.abandon()
         async with log.session("s").resume(worker="w-2", lease_s=0.3, wait_s=5) as then:
             await then.refresh()
