@@ -10,6 +10,8 @@ from agentjournal.ids import Partition
 from commands.kafka_topic import KafkaTopic, TopicRecord
 from streams.ports import Bounds
 
+_MOST_DIGITS = 19  # of a position
+
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
@@ -40,21 +42,28 @@ def distinct(records: Iterable[TopicRecord]) -> list[DeadLetter]:
 def letter_of(record: TopicRecord) -> DeadLetter:
     """Return what a record of the topic holds."""
     words = {name: value.decode("utf-8", "replace") for name, value in record.headers.items()}
-    partition, position = words.get("partition", ""), words.get("position", "")
+    partition, position = _number(words.get("partition")), _number(words.get("position"))
     return DeadLetter(
         refused_at=iso_time(record.timestamp_ms),
         stream=record.key.decode("utf-8", "backslashreplace"),
         reason=words.get("reason", ""),
         path=words.get("path", ""),
         text=words.get("text", ""),
-        partition=int(partition) if partition.isdecimal() else -1,
+        partition=-1 if partition is None else partition,
         # A letter that is not ours is told from others by its own place.
-        position=int(position) if position.isdecimal() else record.position,
+        position=record.position if position is None else position,
         key=record.key,
         request=record.value,
         expected_version=words.get("expected_version", ""),
         actual_version=words.get("actual_version", ""),
     )
+
+
+def _number(text: str | None) -> int | None:
+    # Python refuses to convert very long ones.
+    if text is None or not text.isdecimal() or len(text) > _MOST_DIGITS:
+        return None
+    return int(text)
 
 
 async def letters_since(topic: KafkaTopic, before: Mapping[Partition, Bounds]) -> list[DeadLetter]:
