@@ -1,12 +1,13 @@
-"""Workers: what happens when the servers do not answer."""
+"""Workers: what happens when the servers do not answer, or nothing can be had."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
-from agentjournal.errors import NotCaughtUp, Unavailable
+from agentjournal.errors import LeaseHeld, NotCaughtUp, Unavailable
 from agentjournal.ids import Partition, Position
 from agentjournal.ports import Runnable
 from agentjournal.working import Pace, Source, Working
@@ -63,3 +64,28 @@ async def test_who_is_stopped_does_not_wait_for_the_next_poll() -> None:
         group.create_task(worker.run(lambda _: pytest.fail("nothing is to be done")))
         await finder.is_done.wait()
         worker.stop()
+
+
+class Elsewhere:
+    """A session that another worker holds."""
+
+    async def taken(self, *_: object) -> Any:
+        raise LeaseHeld("session/t/s", "other", "2999-01-01T00:00:00Z")
+
+
+async def test_sessions_that_cannot_be_had_do_not_hide_those_behind_them() -> None:
+    """As many as are looked at together: then there may be more, and they are asked for soon."""
+    names = [f"s-{n}" for n in range(20)]
+    elsewhere: Any = Elsewhere()
+    asked: list[list[str]] = []
+
+    async def find(without: list[str], most: int) -> list[Runnable]:
+        asked.append(sorted(without))
+        if len(asked) == 2:
+            worker.stop()
+        return [Runnable(name, "turn", 1, 1) for name in names[:most] if name not in without]
+
+    worker = Working(Source(find, lambda _: elsewhere, "w", 60), Pace(poll_s=5))
+    async with asyncio.timeout(3):
+        assert [run async for run in worker] == []
+    assert asked == [[], sorted(names)]
