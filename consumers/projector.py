@@ -118,9 +118,7 @@ class Projector:
         try:
             await self._work(stop)
         finally:
-            if self._storing is not None:  # what is not waited for any more is not stored either
-                self._storing.cancel()
-                await asyncio.gather(self._storing, return_exceptions=True)
+            await self._abandon()
 
     async def _work(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
@@ -244,11 +242,15 @@ class Projector:
             }
         )
 
+    async def _abandon(self) -> None:
+        """Stop storing: what is not waited for any more is not stored either."""
+        storing, self._storing = self._storing, None
+        if storing is not None:
+            storing.cancel()
+            await asyncio.gather(storing, return_exceptions=True)
+
     async def _forget(self) -> None:
-        if self._storing is not None:
-            self._storing.cancel()
-            await asyncio.gather(self._storing, return_exceptions=True)
-            self._storing = None
+        await self._abandon()
         self._share = set()
         self._last_heartbeat = 0.0
         for fold in self._folds:
