@@ -20,10 +20,15 @@ async def rows(settings: Settings, view: str, log: Log, session: str = "s") -> l
 
 
 async def recorded(
-    log: Log, *events: Event, session: str = "s", fence: int | None = None, **more: Any
+    log: Log,
+    *events: Event,
+    session: str = "s",
+    task: str | None = None,
+    fence: int | None = None,
+    **more: Any,
 ) -> None:
     """Append events, each on its own and under `fence`, and wait until every view shows them."""
-    handle: Any = log.session(session, **more)
+    handle: Any = log.session(session, **more) if task is None else log.task(task)
     handle._writer = replace(handle._writer, fence=fence)
     receipts = [await handle.append(each) for each in events]
     await log.caught_up(receipts[-1])
