@@ -165,14 +165,13 @@ WHERE w.rewound_version > 0 AND left_over.role = 'user';
 
 -- One row for each reason. What a turn waits for counts when it came after the turn's end.
 CREATE VIEW agentjournal.work AS
-SELECT r.tenant, r.session_id, r.version,
-       r.agent, r.reason,
+SELECT r.tenant, r.session_id, r.version, r.agent, r.reason,
        (SELECT e.recorded_at FROM agentjournal_internal.events_1 AS e
         WHERE e.stream = s.stream AND e.version = r.version) AS recorded_at,
        r.due_at, l.holder, l.lease_until
 FROM (
-    SELECT w.tenant, w.session_id, coalesce(nullif(w.to_agent, ''), w.agent) AS agent, found.reason, found.version,
-           found.due_at
+    SELECT w.tenant, w.session_id, coalesce(nullif(w.to_agent, ''), w.agent) AS agent,
+           found.reason, found.version, found.due_at
     FROM agentjournal_internal.work_1 AS w
     CROSS JOIN LATERAL (
         SELECT 'turn' AS reason, w.started_version AS version, NULL::timestamptz AS due_at
