@@ -25,7 +25,7 @@ Said: TypeAlias = tuple[Callable[..., Row], tuple[Any, ...]]  # what makes a row
 _NONE: frozenset[Policy] = frozenset()
 _OUTCOME: frozenset[Policy] = frozenset({"outcome"})
 _BY_ATTEMPT: frozenset[Policy] = frozenset({"attempt", "outcome"})
-_OVER: frozenset[Policy] = _BY_ATTEMPT | {"max"}  # the number of the attempt as well
+_OVER: frozenset[Policy] = frozenset({*_BY_ATTEMPT, "max"})  # the number of the attempt as well
 
 
 @dataclass(frozen=True, slots=True)

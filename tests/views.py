@@ -23,12 +23,15 @@ async def recorded(
     log: Log,
     *events: Event,
     session: str = "s",
-    task: str | None = None,
+    on_task: str | None = None,
     fence: int | None = None,
     **more: Any,
 ) -> None:
-    """Append events, each on its own and under `fence`, and wait until every view shows them."""
-    handle: Any = log.session(session, **more) if task is None else log.task(task)
+    """Append events, each on its own and under `fence`, and wait until every view shows them.
+
+    They are the session's, or a task's with `on_task`.
+    """
+    handle: Any = log.session(session, **more) if on_task is None else log.task(on_task)
     handle._writer = replace(handle._writer, fence=fence)
     receipts = [await handle.append(each) for each in events]
     await log.caught_up(receipts[-1])

@@ -162,9 +162,10 @@ class Handle:
     async def _catch_up(self, timeout_s: float, *, through: int = 0) -> int:
         """Wait until what is acknowledged shows; return the version that is known to show then."""
         partition, views = partition_of(self.stream.encode()), self._servers.views
-        if self._last is not None and self._last.last_version >= through:
-            await views.wait_for_input(self._last, timeout_s, projections=EVENTS)
-            return self._last.last_version
+        last = self._last  # an append that fails meanwhile forgets it
+        if last is not None and last.last_version >= through:
+            await views.wait_for_input(last, timeout_s, projections=EVENTS)
+            return last.last_version
         # Nothing was written through this handle: what others had acknowledged must show all the
         # same, or a worker that starts after a crash would decide on an old state.
         end = await self._servers.ends.end_of(partition, timeout_s=timeout_s)

@@ -1,6 +1,7 @@
 """`agentjournal verify` and `dead`: what is wrong is found, and named by its place.
 
-Each test about damage has a log of its own: a damaged one stays so.
+Tests that damage tables share a log, whose tables are put back; one that damages the log itself has
+one of its own.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.stack
 
 STREAM = StreamId("session/default/s-1")
 OTHER = StreamId("session/default/s-2")
+TABLES = ("events_1", "streams_1")  # which the log is compared with
 
 
 @dataclass
@@ -73,20 +75,44 @@ async def written(fresh: Settings) -> Written:
     return Written(Console(fresh))
 
 
+@pytest.fixture(scope="module")
+def shared(stack: Stack) -> Written:
+    settings = asyncio.run(fresh_settings(stack.settings))
+    asyncio.run(write(settings))
+    return Written(Console(settings))
+
+
+@pytest.fixture
+def mended(shared: Written) -> Iterator[Written]:
+    """A log whose tables are as they were again when the test is over."""
+    with psycopg.connect(shared.settings.postgres, autocommit=True) as connection:
+        for table in TABLES:
+            copy = f"CREATE TABLE {table}_kept AS TABLE agentjournal_internal.{table}"
+            connection.execute(copy.encode())
+        yield shared
+        for table in TABLES:
+            for statement in (
+                f"DELETE FROM agentjournal_internal.{table}",
+                f"INSERT INTO agentjournal_internal.{table} TABLE {table}_kept",
+                f"DROP TABLE {table}_kept",
+            ):
+                connection.execute(statement.encode())
+
+
 def place(version: int, position: int, stream: str = STREAM) -> str:
     partition = partition_of(stream.encode())
     return rf"{stream} version {version} \(partition {partition}, position {position}\): "
 
 
-async def test_a_log_that_nobody_touched_fits(written: Written) -> None:
-    assert written.console.output("verify").splitlines() == [
+def test_a_log_that_nobody_touched_fits(mended: Written) -> None:
+    assert mended.console.output("verify").splitlines() == [
         "log: 5 events of 2 streams, 8 partitions, 0 repeats",
         "agentjournal.events: 0 events behind",
         "everything fits",
     ]
-    of_one = json.loads(written.console.output("verify", "s-1", "--json"))
+    of_one = json.loads(mended.console.output("verify", "s-1", "--json"))
     assert (of_one["events"], of_one["streams"], of_one["differences"]) == (3, 1, 0)
-    assert json.loads(written.console.output("verify", STREAM, "--json")) == of_one
+    assert json.loads(mended.console.output("verify", STREAM, "--json")) == of_one
 
 
 @pytest.mark.parametrize(
@@ -124,14 +150,14 @@ async def test_a_log_that_nobody_touched_fits(written: Written) -> None:
         ),
     ],
 )
-async def test_damage_to_the_table_is_named_by_stream_version_and_place(
-    written: Written, damage: str, problem: str
+def test_damage_to_the_table_is_named_by_stream_version_and_place(
+    mended: Written, damage: str, problem: str
 ) -> None:
-    written.sql(damage)
-    (found,) = written.problems()
+    mended.sql(damage)
+    (found,) = mended.problems()
     assert re.fullmatch(problem, found)
-    assert written.problems("s-1") == [found]
-    assert "everything fits" in written.console.output("verify", "s-2")
+    assert mended.problems("s-1") == [found]
+    assert "everything fits" in mended.console.output("verify", "s-2")
 
 
 INJECT = """
@@ -151,18 +177,18 @@ FROM agentjournal_internal.events_1 WHERE stream = 'session/default/s-1' AND ver
         ("'session/default/ghost'", 1, 0, "ghost .*1 rows, and the log none of it"),
     ],
 )
-async def test_rows_that_the_log_does_not_have_are_found(
-    written: Written, stream: str, version: int, position: int, problem: str
+def test_rows_that_the_log_does_not_have_are_found(
+    mended: Written, stream: str, version: int, position: int, problem: str
 ) -> None:
-    written.sql(INJECT.format(stream=stream, version=version, position=position))
-    assert any(re.search(problem, found) for found in written.problems())
+    mended.sql(INJECT.format(stream=stream, version=version, position=position))
+    assert any(re.search(problem, found) for found in mended.problems())
 
 
-async def test_a_stream_without_any_rows_is_one_problem(written: Written) -> None:
-    with psycopg.connect(written.settings.postgres) as connection:
+def test_a_stream_without_any_rows_is_one_problem(mended: Written) -> None:
+    with psycopg.connect(mended.settings.postgres) as connection:
         connection.execute("DELETE FROM agentjournal_internal.events_1")
         connection.execute("DELETE FROM agentjournal_internal.streams_1")
-    found = written.problems()
+    found = mended.problems()
     assert [line.split()[0] for line in found] == [STREAM, OTHER]
     assert "none of its 3 rows" in found[0]
 
@@ -225,8 +251,8 @@ async def test_problems_as_json_have_their_places(written: Written) -> None:
     assert found["differences"] == 1
 
 
-async def test_verify_of_an_unknown_stream_fails(written: Written) -> None:
-    assert written.console.failure("verify", "s-9") == (
+def test_verify_of_an_unknown_stream_fails(mended: Written) -> None:
+    assert mended.console.failure("verify", "s-9") == (
         "error: the log has no stream session/default/s-9\n"
     )
 

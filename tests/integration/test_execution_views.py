@@ -198,9 +198,9 @@ async def test_a_step_is_not_unknown_while_its_worker_has_the_lease(
 
         fence = 2 if task is None else 1  # a session begins with an event of its own
         lease = LeaseAcquired(holder="w-1", fence=fence, lease_s=3_600)
-        await recorded(log, lease, task=task)
-        await recorded(log, step, task=task, fence=fence)
+        await recorded(log, lease, on_task=task)
+        await recorded(log, step, on_task=task, fence=fence)
         assert await unknown("now() + interval '59 minutes'") == []
         assert await unknown("now() + interval '61 minutes'") == ["a"]
-        await recorded(log, LeaseReleased(fence=fence), task=task, fence=fence)
+        await recorded(log, LeaseReleased(fence=fence), on_task=task, fence=fence)
         assert await unknown("now() + interval '1 minute'") == ["a"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -28,6 +29,28 @@ async def test_an_append_takes_a_millisecond_and_nothing_else_takes_time() -> No
     recorded = [event.recorded_at async for event in session.events()]
     first, second = "2026-01-31T12:00:00.001Z", "2026-01-31T12:00:00.002Z"
     assert recorded == [first, first, second]
+
+
+async def test_an_append_that_fails_does_not_disturb_a_load_that_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = memory_log().session("s")
+    await session.append(message("a"))
+    views, wait = session._servers.views, session._servers.views.wait_for_input
+    may_go_on = asyncio.Event()
+
+    async def held(*args: Any, **named: Any) -> None:
+        await may_go_on.wait()
+        await wait(*args, **named)
+
+    monkeypatch.setattr(type(views), "wait_for_input", staticmethod(held))
+    loading = asyncio.create_task(session.load())
+    await asyncio.sleep(0)
+    with pytest.raises(aj.VersionConflict):
+        await session.append(message("b"), expected_version=1)
+    assert not loading.done()
+    may_go_on.set()
+    assert (await loading).summary.last_version == 2
 
 
 async def test_a_note_and_a_result_age_when_the_clock_is_moved() -> None:

@@ -92,6 +92,7 @@ def test_tools_that_the_server_runs_are_kept_exactly() -> None:
         {"type": "web_search_tool_result", "tool_use_id": "s_1", "content": [{"page_age": None}]},
         {"type": "what_comes_next"},
         {"type": "thinking", "thinking": "without its signature"},
+        {"type": "thinking", "thinking": "without its signature", "signature": None},
     ]
     message, _ = recorded(message_of(*blocks))
     assert message.parts == [ProviderPart(provider="anthropic", raw=block) for block in blocks]
@@ -108,7 +109,7 @@ def test_tools_that_the_server_runs_are_kept_exactly() -> None:
 def test_arguments_come_back_as_the_same_values(arguments: dict[str, Any]) -> None:
     call = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": arguments}
     message, called = recorded(message_of(call))
-    assert json.loads(message.tool_calls[0].arguments_text) == arguments
+    assert json.loads(message.tool_calls[0].arguments_text.encode()) == arguments
     state = state_of(message, called, ToolCompleted(call_id="toolu_1", output="", duration_ms=1))
     window = Windows().window(state, WindowOptions(format="anthropic"))
     assert window.messages[1]["content"] == [call]

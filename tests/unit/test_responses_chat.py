@@ -73,10 +73,12 @@ def test_a_completion_is_its_message_and_then_what_the_call_was() -> None:
 
 def test_what_has_no_field_of_ours_is_kept_beside() -> None:
     logprobs = {"content": [{"token": "a", "logprob": -0.5}]}
-    response = completion({"content": "a", "annotations": [{"type": "url_citation"}], "mood": "ok"})
+    beside = {"annotations": [{"type": "url_citation"}], "mood": "ok", "name": "eva"}
+    response = completion({"content": "a", **beside})
     response |= {"system_fingerprint": "fp", "service_tier": None}
     response["choices"][0]["logprobs"] = logprobs
     message, called = recorded(response)
+    assert message.name == "eva"
     assert message.model_extra == {"annotations": [{"type": "url_citation"}], "mood": "ok"}
     assert called.model_extra == {
         "created": 1_769_860_800,
@@ -203,6 +205,7 @@ def test_an_answer_that_asks_for_tools_comes_back_with_its_reasoning_and_no_othe
     signed = {"google": {"thought_signature": "sig=="}}
     thought = {"reasoning": "hm", "reasoning_details": details}
     asking, _ = recorded(completion({**thought, "tool_calls": [{**CALL, "extra_content": signed}]}))
+    assert [type(part) for part in asking.parts] == [ReasoningPart, ToolCallPart]
     only_details, _ = recorded(
         completion({"reasoning_details": details, "tool_calls": [{**CALL, "id": "c-2"}]})
     )

@@ -242,6 +242,16 @@ def test_what_asks_to_exit_on_the_loop_exits_the_caller_and_not_the_loop(log: sy
         session.decide(leaving)
     assert session.append(said("a")).last_version == 2
 
+    async def left() -> None:
+        raise SystemExit(4)
+
+    async def beside() -> None:
+        await asyncio.create_task(left())
+
+    with pytest.raises(SystemExit):
+        background_loop().run(beside)
+    assert session.append(said("b")).last_version == 3
+
 
 def test_a_function_that_runs_on_the_loop_cannot_wait_for_it(log: sync.Log) -> None:
     session = log.session("s-1")
@@ -297,8 +307,15 @@ def test_a_log_of_memory_keeps_what_only_it_has() -> None:
 PROGRAM = """
 import os, warnings
 from agentjournal import ConnectedBeforeFork, MessageAdded, sync
+from agentjournal.background_loop import background_loop
 from agentjournal.testing import memory_log
 
+class Opened:
+    async def close(self):
+        print("closed")
+
+opened = Opened()
+background_loop().close_at_exit(opened)
 warnings.simplefilter("ignore", DeprecationWarning)  # of fork, where there are threads
 said = MessageAdded(role="user", content="a")
 log = sync.log_of(memory_log())
@@ -332,4 +349,4 @@ def test_a_child_has_a_loop_of_its_own_its_parents_handles_say_so_and_both_end()
     assert (done.returncode, done.stderr) == (0, "")
     refused, *rest = done.stdout.splitlines()
     assert refused.startswith("this was made before the process was forked")
-    assert rest == ["child 2", "parent 3", "message.added"]
+    assert rest == ["child 2", "parent 3", "message.added", "closed"]  # once, by the parent

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from agentjournal.errors import LeaseHeld, NotCaughtUp, Unavailable
-from agentjournal.ids import Partition, Position
+from agentjournal.errors import LeaseHeld, NotCaughtUp, StreamParked, Unavailable
+from agentjournal.ids import Partition, Position, stream_id
 from agentjournal.ports import Runnable
 from agentjournal.working import Pace, Source, Working
 
 AWAY = Unavailable("Postgres", "away")
+STREAM = stream_id("session", "t", "s")
 
 
 class Finder:
@@ -66,17 +67,25 @@ async def test_who_is_stopped_does_not_wait_for_the_next_poll() -> None:
         worker.stop()
 
 
-class Elsewhere:
-    """A session that another worker holds."""
+class Refusing:
+    """A session that cannot be taken."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
 
     async def taken(self, *_: object) -> Any:
-        raise LeaseHeld("session/t/s", "other", "2999-01-01T00:00:00Z")
+        raise self.error
 
 
-async def test_sessions_that_cannot_be_had_do_not_hide_those_behind_them() -> None:
+@pytest.mark.parametrize(
+    "error",
+    [LeaseHeld(STREAM, "other", "2999-01-01T00:00:00Z"), StreamParked(STREAM, "events", 1)],
+    ids=["held by another", "parked"],
+)
+async def test_sessions_that_cannot_be_had_do_not_hide_those_behind_them(error: Exception) -> None:
     """As many as are looked at together: then there may be more, and they are asked for soon."""
     names = [f"s-{n}" for n in range(20)]
-    elsewhere: Any = Elsewhere()
+    refusing: Any = Refusing(error)
     asked: list[list[str]] = []
 
     async def find(without: list[str], most: int) -> list[Runnable]:
@@ -85,7 +94,7 @@ async def test_sessions_that_cannot_be_had_do_not_hide_those_behind_them() -> No
             worker.stop()
         return [Runnable(name, "turn", 1, 1) for name in names[:most] if name not in without]
 
-    worker = Working(Source(find, lambda _: elsewhere, "w", 60), Pace(poll_s=5))
+    worker = Working(Source(find, lambda _: refusing, "w", 60), Pace(poll_s=5, backoff_s=5))
     async with asyncio.timeout(3):
         assert [run async for run in worker] == []
     assert asked == [[], sorted(names)]
