@@ -62,7 +62,7 @@ class Metric:
     kind: Kind
     unit: str
     meaning: str
-    labels: Mapping[str, str] = field(default=_NONE)
+    labels: Mapping[str, str] = field(default_factory=lambda: _NONE)
     buckets: tuple[float, ...] = ()  # upper bounds, of a histogram
 
 
