@@ -16,6 +16,7 @@ from agentjournal.envelope import Recorded
 from agentjournal.errors import AppendOutcomeUnknown, AppendRejected, VersionConflict
 from agentjournal.events import Event, SessionStarted
 from agentjournal.ids import StreamId, parse_stream
+from agentjournal.limits import NO_LIMITS, TenantLimits
 from agentjournal.live import Live
 from agentjournal.outgoing import Redact, checked_id, outgoing
 from agentjournal.partitions import partition_of
@@ -50,6 +51,7 @@ class Servers:
     live: Live
     counters: Counters
     work: Work
+    limits: TenantLimits = NO_LIMITS
     now: Callable[[], datetime] = now  # the clock that a reader goes by
     time: Time = Time()
 
@@ -96,7 +98,8 @@ class Handle:
         self._servers, self._writer = servers, writer
         self._begun: NewEvent | None = None  # what comes first when the stream is empty
         if start is not None:
-            self._begun = outgoing(self._kind, start, servers.redact)[0]
+            begun = servers.limits.start(start)
+            self._begun = outgoing(self._kind, begun, servers.redact)[0]
         self._last: Receipt | None = None
         self._written_at = 0.0
         self._notes_to: Callable[[Receipt], object] | None = None  # who reads what this one wrote

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Generator
+from collections.abc import AsyncIterator, Collection, Generator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import quote
@@ -12,11 +12,13 @@ from pydantic import ValidationError
 from agentjournal.context import Context, EntityStream, load_context
 from agentjournal.counters import Counter
 from agentjournal.envelope import Recorded
-from agentjournal.events import SessionStarted
+from agentjournal.errors import AppendRejected
+from agentjournal.events import Limit, Limits, SessionStarted
 from agentjournal.events.decode import rejection
 from agentjournal.handle import Servers, Writer
 from agentjournal.ids import stream_id
 from agentjournal.leasing import checked_length, process_name
+from agentjournal.limits import limits_of
 from agentjournal.locks import PREFIX, Locking
 from agentjournal.offloading import whole_events
 from agentjournal.outgoing import Redact, checked_id
@@ -48,7 +50,7 @@ class Log:
             servers = servers_of(settings, redact)
         self._servers = servers
 
-    def session(
+    def session(  # noqa: PLR0913 - a keyword for each thing a session may begin with
         self,
         session_id: str,
         *,
@@ -57,17 +59,34 @@ class Log:
         task: str | None = None,
         title: str | None = None,
         worker: str | None = None,
+        ttl_s: float | None = None,
+        limits: Limits | Mapping[str, Limit | int] | None = None,
     ) -> Session:
         """Return a handle of a session; nothing is written before its first append.
 
-        Raises AppendRejected when an id is empty, too long, or holds control characters.
+        A session that has not begun begins with what is said here; of one that has, ask for
+        another title, TTL or limits with the event `SessionUpdated`. It expires after `ttl_s` idle
+        seconds. `limits` names those that are not its tenant's: `{"events": 1_000}` is warned of,
+        `{"events": Limit(maximum=1_000, policy="refuse")}` is where the log refuses more.
+
+        Raises AppendRejected when an id is empty, too long, or holds control characters, or when
+        there is no such limit.
         """
         stream = stream_id("session", self.settings.tenant, session_id)
         name = agent or DEFAULT_AGENT
         try:
-            start = SessionStarted(user=user, agent=name, task_id=task, title=title)
+            start = SessionStarted(
+                user=user,
+                agent=name,
+                task_id=task,
+                title=title,
+                ttl_s=ttl_s,
+                limits=None if limits is None else limits_of(limits),
+            )
         except ValidationError as error:
             raise rejection(error) from None
+        except ValueError as error:
+            raise AppendRejected("limits", str(error)) from None
         return Session(stream, self._servers, self._writer(agent, worker), start)
 
     def task(self, task_id: str, *, agent: str | None = None, worker: str | None = None) -> Task:

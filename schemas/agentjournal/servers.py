@@ -11,6 +11,7 @@ from agentjournal.handle import Servers
 from agentjournal.kafka_ends import KafkaEnds
 from agentjournal.kafka_outbox import KafkaOutbox
 from agentjournal.kafka_subscription import subscribe
+from agentjournal.limits import read_limits
 from agentjournal.live import Live
 from agentjournal.outgoing import Redact
 from agentjournal.postgres_live import PostgresLive
@@ -43,6 +44,7 @@ def servers_of(settings: Settings, redact: Redact | None = None) -> Servers:
         live=Live(PostgresLive(views), drafts, artifacts),
         counters=RedisCounters(settings),
         work=PostgresWork(views),
+        limits=read_limits(settings.limits).of(settings.tenant),
     )
 
 

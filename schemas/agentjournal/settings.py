@@ -49,6 +49,7 @@ class Settings:
     topic_prefix: str = "agentjournal."
     security: KafkaSecurity = KafkaSecurity()
     artifacts: str | None = None  # a folder, or s3://bucket/prefix
+    limits: str | None = None  # a TOML file: see agentjournal.limits
 
     @property
     def appends(self) -> str:
@@ -104,6 +105,7 @@ def find_settings(
         topic_prefix=environ.get("AGENTJOURNAL_TOPIC_PREFIX") or "agentjournal.",
         security=_security(environ),
         artifacts=kept or None,
+        limits=environ.get("AGENTJOURNAL_LIMITS") or None,
     )
 
 

@@ -20,6 +20,8 @@ from agentjournal.events import (
     Failure,
     HandoffRequested,
     LeaseAcquired,
+    Limit,
+    Limits,
     Money,
     Part,
     PlannedStep,
@@ -83,6 +85,8 @@ class Log:
         task: str | None = ...,
         title: str | None = ...,
         worker: str | None = ...,
+        ttl_s: float | None = ...,
+        limits: Limits | Mapping[str, Limit | int] | None = ...,
     ) -> Session: ...
     def task(
         self,

@@ -57,7 +57,7 @@ async def test_names_that_cannot_be_ids_are_refused_under_their_names(
         names = ["user", "task", *(["agent", "worker"] if text else [])]
         for name in names:
             with pytest.raises(AppendRejected) as refused:
-                log.session("s", **{name: text})
+                log.session("s", **{name: text})  # type: ignore[arg-type] # none of the others
             assert refused.value.path == {"task": "task_id"}.get(name, name)
         with pytest.raises(AppendRejected) as refused:
             await log.session("s").append(message("a"), append_id=text)

@@ -88,6 +88,8 @@ from agentjournal.events.plan import (
 )
 from agentjournal.events.session import (
     Entity,
+    Limit,
+    Limits,
     Parent,
     SessionDeleted,
     SessionEnded,
@@ -141,7 +143,9 @@ __all__ = [
     "LeaseAcquired",
     "LeaseReleased",
     "LeaseRenewed",
+    "Limit",
     "LimitExceeded",
+    "Limits",
     "MemoryRecalled",
     "MessageAdded",
     "MessageRetracted",

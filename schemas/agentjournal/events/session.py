@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agentjournal.events.base import Event, Record
 from agentjournal.events.failure import Failure
-from agentjournal.events.fields import Id, Integer, Ordinal, Span, Text, Time
+from agentjournal.events.fields import Count, Id, Integer, Ordinal, Span, Text, Time
 from agentjournal.ids import new_event_id
 
 
@@ -25,6 +25,31 @@ class Parent(Record):
     session_id: Id
     version: Ordinal = Field(description="of the parent, at which this session left it")
     relation: Literal["handoff", "fork", "continuation"]
+
+
+class Limit(Record):
+    """How much there may be of something, and what happens beyond it."""
+
+    maximum: Count
+    policy: Literal["warn", "refuse"] = Field(
+        default="warn", description="whether what would go beyond it is refused, or only reported"
+    )
+
+
+class Limits(Record):
+    """The limits of a session that are not those of its tenant."""
+
+    tokens: Limit | None = Field(default=None, description="of all events, as the writers state")
+    events: Limit | None = None
+    bytes: Limit | None = Field(default=None, description="of the data of all events")
+    age_s: Limit | None = Field(default=None, description="since the session began")
+    artifact_bytes: Limit | None = Field(default=None, description="of all artifacts together")
+    snapshot_bytes: Limit | None = Field(default=None, description="of the largest snapshot")
+    packages: Limit | None = Field(default=None, description="in the environment")
+    note_bytes: Limit | None = Field(default=None, description="of all notes that are kept")
+    plan_bytes: Limit | None = Field(default=None, description="of the largest plan")
+    fact_bytes: Limit | None = Field(default=None, description="of what is known of the user")
+    open_sessions: Limit | None = Field(default=None, description="of the session's user")
 
 
 class SessionStarted(Event):
@@ -44,6 +69,7 @@ class SessionStarted(Event):
     ttl_s: Span | None = Field(
         default=None, description="idle time after which the session expires"
     )
+    limits: Limits | None = Field(default=None, description="that are not those of the tenant")
     app_version: Id | None = Field(default=None, description="of the program")
 
 
@@ -55,6 +81,12 @@ class SessionUpdated(Event):
     title: Text | None = None
     labels: dict[str, Any] | None = Field(default=None, description="replaces all labels")
     entities: list[Entity] | None = Field(default=None, description="replaces all entities")
+    ttl_s: Span | None = Field(
+        default=None, description="idle time after which the session expires"
+    )
+    limits: Limits | None = Field(
+        default=None, description="each that is named replaces the one of its name"
+    )
 
 
 class SessionEnded(Event):
@@ -66,11 +98,11 @@ class SessionEnded(Event):
 
 
 class SessionExpired(Event):
-    """The session was idle for longer than it may be."""
+    """The session was idle for longer than it may be. Nothing of it is deleted."""
 
     type: ClassVar[str] = "session.expired"
 
-    idle_s: Span = Field(description="how long")
+    idle_s: Span = Field(description="idle time after which it may expire, which had passed")
 
 
 class SessionResumed(Event):

@@ -1,0 +1,177 @@
+"""How much a session may come to, and how long it may be idle: defaults, a tenant's, its own."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from pydantic import ValidationError
+
+from agentjournal.errors import NotConfigured
+from agentjournal.events import Limit, Limits, SessionStarted
+
+LimitName: TypeAlias = Literal[
+    "tokens",
+    "events",
+    "bytes",
+    "age_s",
+    "artifact_bytes",
+    "snapshot_bytes",
+    "packages",
+    "note_bytes",
+    "plan_bytes",
+    "fact_bytes",
+    "open_sessions",
+]
+NAMES: tuple[LimitName, ...] = get_args(LimitName)
+# What the head of a stream knows, so that the log itself can refuse what goes beyond.
+REFUSABLE: tuple[LimitName, ...] = ("events", "bytes", "tokens", "age_s")
+
+DEFAULT_TTL_S = 72 * 3_600.0  # a weekend is no end: who leaves on Friday is back on Monday
+
+DEFAULTS: Mapping[LimitName, int] = {
+    "tokens": 128_000,  # what the usual models read at once: from here on only a part is seen
+    "events": 100_000,  # a load reads them all, near 2 s
+    "bytes": 100_000_000,  # held in memory by whoever loads the session
+    "age_s": 90 * 86_400,  # older ones are rather a task, which outlives sessions
+    "artifact_bytes": 2_000_000_000,  # a working copy with its builds; more is a data set
+    "snapshot_bytes": 500_000_000,  # beyond it, restoring takes longer than setting up anew
+    "packages": 100,  # an environment that lists more was copied, not chosen
+    "note_bytes": 10_000,  # a model reads them in every turn
+    "plan_bytes": 100_000,  # the same, and a person has to be able to follow it
+    "fact_bytes": 1_000_000,  # some thousand facts; more about one user is mostly noise
+    "open_sessions": 100,  # one user does not talk in more at a time: a loop opens them
+}
+
+_TTL = "ttl_s"
+_NONE = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class TenantLimits:
+    """What a tenant's sessions are given: a TTL in seconds, None for the default, and limits."""
+
+    ttl_s: float | None = None
+    limits: Limits = _NONE
+
+    def effective(self, own: Limits | None = None) -> Mapping[LimitName, Limit]:
+        """Return every limit of a session that has `own`: its own, the tenant's, the default."""
+        found: dict[LimitName, Limit] = {}
+        for name in NAMES:
+            mine = None if own is None else getattr(own, name)
+            found[name] = mine or getattr(self.limits, name) or Limit(maximum=DEFAULTS[name])
+        return found
+
+    def effective_ttl_s(self, own: float | None = None) -> float:
+        """Return after how many idle seconds a session that says `own` expires."""
+        if own is not None:
+            return own
+        return DEFAULT_TTL_S if self.ttl_s is None else self.ttl_s
+
+    def start(self, event: SessionStarted) -> SessionStarted:
+        """Return the start of a session with those of the tenant's limits that the log enforces."""
+        enforced = {
+            name: limit
+            for name in REFUSABLE
+            if (limit := getattr(self.limits, name)) is not None and limit.policy == "refuse"
+        }
+        if not enforced:
+            return event
+        own = {} if event.limits is None else dict(event.limits)
+        merged = enforced | {name: limit for name, limit in own.items() if limit is not None}
+        return event.model_copy(update={"limits": Limits(**merged)})
+
+
+NO_LIMITS = TenantLimits()  # of its own: the defaults hold
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredLimits:
+    """What the file that AGENTJOURNAL_LIMITS names says, for every tenant."""
+
+    default: TenantLimits = NO_LIMITS
+    tenants: Mapping[str, TenantLimits] = field(default_factory=dict[str, TenantLimits])
+
+    def of(self, tenant: str) -> TenantLimits:
+        """Return what holds for a tenant: its own table, and the table `default` for the rest."""
+        own = self.tenants.get(tenant)
+        if own is None:
+            return self.default
+        both = dict(self.default.limits) | {
+            name: limit for name, limit in own.limits if limit is not None
+        }
+        ttl_s = self.default.ttl_s if own.ttl_s is None else own.ttl_s
+        return TenantLimits(ttl_s, Limits(**both))
+
+
+def read_limits(path: str | None) -> ConfiguredLimits:
+    """Return what a TOML file says; without one, the defaults of this module.
+
+        [default]
+        ttl_s = 86400
+        tokens = 200000
+
+        [tenant.acme]
+        events = {maximum = 50000, policy = "refuse"}
+
+    Raises NotConfigured, which names the place.
+    """
+    if path is None:
+        return ConfiguredLimits()
+    try:
+        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise NotConfigured(f"{path} cannot be read: {error}") from error
+    for name in given:
+        if name not in {"default", "tenant"}:
+            raise NotConfigured(f"{path}: {name}: tables are `default` and `tenant.NAME`")
+    tenants = given.get("tenant", {})
+    if not isinstance(tenants, dict):
+        raise NotConfigured(f"{path}: tenant is not a table of tenants")
+    return ConfiguredLimits(
+        _tenant(f"{path}: default", given.get("default", {})),
+        {name: _tenant(f"{path}: tenant.{name}", table) for name, table in tenants.items()},
+    )
+
+
+def _tenant(place: str, table: object) -> TenantLimits:
+    if not isinstance(table, dict):
+        raise NotConfigured(f"{place} is not a table")
+    given: dict[str, Any] = dict(table)
+    ttl_s = given.pop(_TTL, None)
+    if ttl_s is not None and (isinstance(ttl_s, bool) or not isinstance(ttl_s, int | float)):
+        raise NotConfigured(f"{place}.{_TTL} is not a number of seconds")
+    if ttl_s is not None and not ttl_s > 0:
+        raise NotConfigured(f"{place}.{_TTL} is not above 0")
+    try:
+        return TenantLimits(None if ttl_s is None else float(ttl_s), limits_of(given))
+    except ValueError as error:
+        raise NotConfigured(f"{place}.{error}") from None
+
+
+def limits_of(given: Limits | Mapping[str, Limit | int | Mapping[str, Any]]) -> Limits:
+    """Return limits from a mapping of their names; a number is a maximum that is warned of.
+
+    Raises ValueError, which begins with the name, for one that is not known, is no limit, or has
+    the policy `refuse` where the log cannot refuse.
+    """
+    if isinstance(given, Limits):
+        given = {name: limit for name, limit in given if limit is not None}
+    found: dict[str, Limit] = {}
+    for name, stated in given.items():
+        if name not in NAMES:
+            raise ValueError(f"{name}: is not a limit: {', '.join(NAMES)}")
+        value: object = stated if isinstance(stated, Limit | Mapping) else {"maximum": stated}
+        try:
+            limit = Limit.model_validate(value)
+        except ValidationError as error:
+            fault = error.errors()[0]
+            place = ".".join((name, *map(str, fault["loc"])))
+            raise ValueError(f"{place}: {fault['msg']}") from None
+        if limit.policy == "refuse" and name not in REFUSABLE:
+            raise ValueError(f"{name}: can be warned of, only {', '.join(REFUSABLE)} be refused")
+        found[name] = limit
+    return Limits(**found)
