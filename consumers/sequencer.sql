@@ -20,7 +20,7 @@ SET owner = '' WHERE partition = %(partition)s AND epoch = %(epoch)s;
 -- One row per wanted stream; no row at all means that the epoch has passed.
 SELECT wanted.stream, h.version, h.hash, h.status, h.user_digest, h.last_activity_ms, h.bytes,
        h.tokens, h.lease_fence, h.lease_until_ms, h.lease_ms, h.lease_holder,
-       h.appends
+       h.started_ms, h.ttl_ms, h.limits, h.appends
 FROM agentjournal_internal.sequencer_checkpoints AS c
 CROSS JOIN unnest(%(streams)b::text[]) AS wanted (stream)
 LEFT JOIN agentjournal_internal.heads AS h ON h.stream = wanted.stream
@@ -51,20 +51,22 @@ RETURNING c.partition;
 -- name: save_heads
 INSERT INTO agentjournal_internal.heads AS h (
     stream, partition, version, hash, status, user_digest, last_activity_ms, bytes, tokens,
-    lease_fence, lease_until_ms, lease_ms, lease_holder, appends
+    lease_fence, lease_until_ms, lease_ms, lease_holder, started_ms, ttl_ms, limits, appends
 )
 SELECT * FROM unnest(
     %(stream)b::text[], %(partition)b::int[], %(version)b::bigint[], %(hash)b::text[],
     %(status)b::text[], %(user)b::bytea[], %(last_activity_ms)b::bigint[], %(data_bytes)b::bigint[],
     %(tokens)b::bigint[], %(lease_fence)b::bigint[], %(lease_until_ms)b::bigint[],
-    %(lease_ms)b::bigint[], %(lease_holder)b::text[], %(appends)b::bytea[]
+    %(lease_ms)b::bigint[], %(lease_holder)b::text[], %(started_ms)b::bigint[],
+    %(ttl_ms)b::bigint[], %(limits)b::bytea[], %(appends)b::bytea[]
 )
 ON CONFLICT (stream) DO UPDATE SET
     version = excluded.version, hash = excluded.hash, status = excluded.status,
     user_digest = excluded.user_digest, last_activity_ms = excluded.last_activity_ms,
     bytes = excluded.bytes, tokens = excluded.tokens, lease_fence = excluded.lease_fence,
     lease_until_ms = excluded.lease_until_ms, lease_ms = excluded.lease_ms,
-    lease_holder = excluded.lease_holder, appends = excluded.appends;
+    lease_holder = excluded.lease_holder, started_ms = excluded.started_ms,
+    ttl_ms = excluded.ttl_ms, limits = excluded.limits, appends = excluded.appends;
 
 -- name: drop_heads
 DELETE FROM agentjournal_internal.heads AS h

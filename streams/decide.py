@@ -21,6 +21,7 @@ from agentjournal.requests import (
     content_digest,
     decode_request,
 )
+from streams.checks import RefusedError, check_head, typed
 from streams.head import (
     EMPTY,
     Head,
@@ -30,9 +31,9 @@ from streams.head import (
     remember_append,
     status_after,
     user_after,
-    user_digest,
 )
-from streams.leases import check_fence, check_lease_events, lease_after
+from streams.leases import lease_after
+from streams.lifetime import Size, check_limits, lifetime_after
 from streams.records import BatchPlace, build_records
 from streams.rules import Rules
 
@@ -70,11 +71,6 @@ _DEAD_REASONS = frozenset(
 )
 
 
-class _Refused(Exception):
-    def __init__(self, refusal: Refusal) -> None:
-        self.refusal = refusal
-
-
 def decide(rules: Rules, partition: Partition, given: Input, head: Head | None) -> Outcome:
     """Return the outcome of one request under `rules`; `head` None means an empty stream.
 
@@ -88,7 +84,7 @@ def decide(rules: Rules, partition: Partition, given: Input, head: Head | None) 
         request = _sized(rules, given.value)
         parsed = _formed(rules, kind, request)
         outcome = _folded(rules, stream, partition, given, (request, parsed), head or EMPTY)
-    except _Refused as refused:
+    except RefusedError as refused:
         return _refusal(stream, head, request, refused.refusal)
     return outcome
 
@@ -110,33 +106,33 @@ def _parsed_key(key: bytes) -> tuple[StreamId | None, str]:
 def _placed(rules: Rules, partition: Partition, key: bytes | None) -> tuple[StreamId, str]:
     stream, kind = (None, "") if key is None else _parsed_key(key)
     if key is None or stream is None:
-        raise _Refused(Refusal("rejected", "key", "is not a stream id"))
+        raise RefusedError(Refusal("rejected", "key", "is not a stream id"))
     if partition_of(key, rules.partitions) != partition:
-        raise _Refused(Refusal("rejected", "partition", "is not the one of this stream"))
+        raise RefusedError(Refusal("rejected", "partition", "is not the one of this stream"))
     return stream, kind
 
 
 def _sized(rules: Rules, value: bytes | None) -> Request:
     if value is None:
-        raise _Refused(Refusal("rejected", "request", "has no value"))
+        raise RefusedError(Refusal("rejected", "request", "has no value"))
     if len(value) > rules.max_request_bytes:
         reason = f"is larger than {rules.max_request_bytes} bytes"
-        raise _Refused(Refusal("rejected", "request", reason))
+        raise RefusedError(Refusal("rejected", "request", reason))
     try:
         return decode_request(value)
     except RequestError as error:
-        raise _Refused(Refusal("rejected", error.path, error.reason)) from None
+        raise RefusedError(Refusal("rejected", error.path, error.reason)) from None
 
 
 def _formed(rules: Rules, kind: str, request: Request) -> list[dict[str, Any]]:
     """Return the parsed `data` of every event, that of `start` first when there is one."""
     if request.dataencoding != "json":
         reason = f"rules {rules.number} know json only"
-        raise _Refused(Refusal("rejected", "dataencoding", reason))
+        raise RefusedError(Refusal("rejected", "dataencoding", reason))
     events = request.events
     if (start := request.start) is not None:
         if start.type != "session.started":
-            raise _Refused(Refusal("rejected", "start.type", "is not session.started"))
+            raise RefusedError(Refusal("rejected", "start.type", "is not session.started"))
         events = (start, *events)
     parsed: list[dict[str, Any]] = []
     for event in events:
@@ -145,7 +141,7 @@ def _formed(rules: Rules, kind: str, request: Request) -> list[dict[str, Any]]:
             index = len(parsed) - (start is not None)
             place = "start" if index < 0 else f"events[{index}]"
             path, reason = fault
-            raise _Refused(Refusal("rejected", f"{place}.{path}", reason))
+            raise RefusedError(Refusal("rejected", f"{place}.{path}", reason))
         parsed.append(body)
     return parsed
 
@@ -163,23 +159,31 @@ def _folded(
     digest, append_digest = content_digest(events), id_digest(request.append_id)
     if (seen := find_append(head, append_digest)) is not None:
         if seen.digest != digest:
-            raise _Refused(Refusal("id_reused"))
+            raise RefusedError(Refusal("id_reused"))
         return _accepted((stream, partition), head, (), request, seen, duplicate=True)
-    _check_head(head, request, parsed, given.timestamp_ms)
+    check_head(head, request, parsed, given.timestamp_ms)
     batch, bodies = _with_start(head, request, parsed)
     version = Version(head.version + len(batch))
     seen = Seen(digest, Version(version + 1 - len(events)), len(events), given.position)
     records, last_hash = _recorded(rules, stream, given, (request, batch), head)
     status, user, data_bytes, tokens = head.status, head.user, head.data_bytes, head.tokens
+    lifetime = (
+        head.lifetime if head.version else head.lifetime._replace(started_ms=given.timestamp_ms)
+    )
     for event, body in zip(batch, bodies, strict=True):
         if event.type.startswith("session."):
             status = status_after(status, event.type)
             user = user_after(user, event.type, body)
+            lifetime = lifetime_after(lifetime, event.type, body)
         data_bytes += len(event.data)
         tokens += event.tokens or 0
+    if lifetime.limits:
+        size, types = Size(version, data_bytes, tokens), [event.type for event in events]
+        if (beyond := check_limits(lifetime, size, types, given.timestamp_ms)) is not None:
+            raise RefusedError(beyond)
     lease = head.lease
     if request.fence is not None or any(event.type.startswith("lease.") for event in events):
-        lease = lease_after(lease, request.fence, _typed(request, parsed), given.timestamp_ms)
+        lease = lease_after(lease, request.fence, typed(request, parsed), given.timestamp_ms)
     after = Head(  # in the order of its fields: by name takes half as long again
         version,
         last_hash,
@@ -189,51 +193,10 @@ def _folded(
         data_bytes,
         tokens,
         *lease,
+        *lifetime,
         remember_append(head.appends, append_digest, seen),
     )
     return _accepted((stream, partition), after, records, request, seen, duplicate=False)
-
-
-def _check_head(
-    head: Head, request: Request, parsed: list[dict[str, Any]], at_ms: Milliseconds
-) -> None:
-    if head.status == "deleted":
-        raise _Refused(Refusal("deleted"))
-    if request.start is not None and head.version:
-        user = user_digest(parsed[0].get("user"))
-        if user and head.user and user != head.user:
-            raise _Refused(Refusal("mismatch"))
-    if (lost := check_fence(head.lease, request.fence)) is not None:
-        raise _Refused(lost)
-    expected = request.expected_version
-    if expected is not None and expected != head.version:
-        raise _Refused(Refusal("conflict", version=head.version))
-    _check_leases(head, request, parsed, at_ms)
-    for index, event in enumerate(request.events):
-        if event.type == "session.started" and (head.version or index):
-            reason = "the session has begun already"
-            raise _Refused(Refusal("rejected", f"events[{index}].type", reason))
-
-
-def _check_leases(
-    head: Head, request: Request, parsed: list[dict[str, Any]], at_ms: Milliseconds
-) -> None:
-    if not any(event.type.startswith("lease.") for event in request.events):
-        return
-    mine = _typed(request, parsed)
-    if (wrong := check_lease_events(head.lease, request.fence, mine, at_ms)) is not None:
-        raise _Refused(wrong)
-    event_type, body = mine[0]
-    if event_type == "lease.acquired":
-        is_begun = request.start is not None and not head.version
-        if body["fence"] != head.version + 1 + is_begun:
-            raise _Refused(Refusal("conflict", version=head.version))
-
-
-def _typed(request: Request, parsed: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """Return (type, data) of the caller's events; `parsed` may begin with that of the start."""
-    mine = parsed[len(parsed) - len(request.events) :]
-    return [(event.type, body) for event, body in zip(request.events, mine, strict=True)]
 
 
 def _with_start(
@@ -262,7 +225,7 @@ def _recorded(
         rules.max_records_bytes
     ):
         reason = f"its records are larger than {rules.max_records_bytes} bytes together"
-        raise _Refused(Refusal("rejected", "request", reason))
+        raise RefusedError(Refusal("rejected", "request", reason))
     return records, last_hash
 
 
@@ -292,5 +255,9 @@ def _refusal(
     if stream is not None and request is not None:
         answer = Answer(stream, request.append_id, request.attempt, refusal)
         reply_to = request.reply_to
-    dead = refusal if refusal.reason in _DEAD_REASONS else None
+    is_dead = refusal.reason in _DEAD_REASONS
+    if refusal.reason == "conflict" and request is not None:
+        # A session that was about to expire went on: that is as it should be.
+        is_dead = request.events[0].type != "session.expired"
+    dead = refusal if is_dead else None
     return Outcome(stream, head, (), reply_to, answer, dead)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from agentjournal.envelope import NO_HASH
 from agentjournal.ids import Milliseconds, Position, Version
 from streams.leases import Lease
+from streams.lifetime import Lifetime
 
 WINDOW = 256  # appends of a stream that are remembered
 ENTRY_SIZE = 32
@@ -45,12 +46,20 @@ class Head(NamedTuple):
     lease_until_ms: int = 0
     lease_ms: int = 0  # how far each write under the fence extends it
     lease_holder: str = ""
+    started_ms: int = 0  # when it began, by the broker's clock
+    ttl_ms: int = 0  # its own; 0: what its tenant's sessions have
+    limits: bytes = b""  # that are enforced, as `Lifetime` says
     appends: bytes = b""
 
     @property
     def lease(self) -> Lease:
         """The lease under which the stream is written."""
         return Lease(self.lease_fence, self.lease_until_ms, self.lease_ms, self.lease_holder)
+
+    @property
+    def lifetime(self) -> Lifetime:
+        """What bounds the stream."""
+        return Lifetime(self.started_ms, self.ttl_ms, self.limits)
 
 
 EMPTY = Head()

@@ -14,6 +14,7 @@ from agentjournal.ids import Milliseconds, Partition, Position, StreamId, Versio
 from agentjournal.requests import NewEvent, content_digest
 from streams.head import EMPTY, Head, Seen, id_digest, remember_append, status_after, user_after
 from streams.leases import lease_after
+from streams.lifetime import STATING, lifetime_after
 from streams.partition_fold import Stored
 
 
@@ -86,19 +87,21 @@ class Rebuild:
     def _after(self, head: Head) -> tuple[Head, Position]:
         """Return the head with the batch in it, and the position of the batch's request."""
         status, user, data_bytes, tokens = head.status, head.user, head.data_bytes, head.tokens
+        last = self._batch[-1][0]
+        at_ms = _milliseconds(last["recordedat"])
+        lifetime = head.lifetime if head.version else head.lifetime._replace(started_ms=at_ms)
         mine: list[NewEvent] = []
         for attributes, data in self._batch:
             event_type: str = attributes["type"]
             if event_type.startswith("session."):
                 status = status_after(status, event_type)
-                body = decode(data) if event_type == "session.started" else {}
+                body = decode(data) if event_type in STATING else {}
                 user = user_after(user, event_type, body)
+                lifetime = lifetime_after(lifetime, event_type, body)
             data_bytes += len(data)
             tokens += attributes.get("tokens") or 0
             if not attributes.get("start"):
                 mine.append(NewEvent("", event_type, data, attributes["schemaversion"]))
-        last = self._batch[-1][0]
-        at_ms = _milliseconds(last["recordedat"])
         fence = None if (written := last.get("fence")) is None else int(written)
         lease = lease_after(head.lease, fence, self._lease_events(), at_ms)
         version, position = Version(int(last["version"])), Position(int(last["inputposition"]))
@@ -116,6 +119,9 @@ class Rebuild:
             lease_until_ms=lease.until_ms,
             lease_ms=lease.length_ms,
             lease_holder=lease.holder,
+            started_ms=lifetime.started_ms,
+            ttl_ms=lifetime.ttl_ms,
+            limits=lifetime.limits,
             appends=remember_append(head.appends, id_digest(last["appendid"]), seen),
         )
         return after, position

@@ -306,11 +306,17 @@ class MessageAbandoned(AgentJournalError):
 
 
 class LimitExceeded(AgentJournalError):
-    """The session is at a limit with policy `refuse`: end it and go on in a new one."""
+    """The session is at a limit with policy `refuse`: end it, and go on in a new one.
 
-    def __init__(self, stream: str, limit: str) -> None:
-        super().__init__(f"{stream} is at its limit: {limit}")
-        self.stream, self.limit = stream, limit
+    `value` is what it would have come to. Outcomes of what was begun are recorded all the same.
+    """
+
+    def __init__(self, stream: str, limit: str, value: int, maximum: int) -> None:
+        super().__init__(
+            f"{stream}: {limit} would be {value:,}, at most {maximum:,}: end the session and go on "
+            "in a new one, or append a SessionUpdated with another limit"
+        )
+        self.stream, self.limit, self.value, self.maximum = stream, limit, value, maximum
 
 
 class NotCaughtUp(AgentJournalError):
@@ -330,6 +336,28 @@ class StreamParked(AgentJournalError):
     def __init__(self, stream: str, projection: str, version: int) -> None:
         super().__init__(f"{stream}: projection {projection} stopped at version {version}")
         self.stream, self.projection, self.version = stream, projection, version
+
+
+class NotParked(AgentJournalError):
+    """The service stopped at no such stream: see `agentjournal subscriptions NAME`."""
+
+    def __init__(self, service: str, streams: Sequence[str]) -> None:
+        super().__init__(f"service {service} is not stopped at: {', '.join(streams)}")
+        self.service, self.streams = service, tuple(streams)
+
+
+class TooManyParked(AgentJournalError):
+    """A service's handler fails for many sessions: mend it, or what it talks to, and run it again.
+
+    Nothing is skipped: the event that would have been parked is handled again.
+    """
+
+    def __init__(self, service: str, parked: int, error: str) -> None:
+        super().__init__(
+            f"service {service} is stopped at {parked:,} streams already and fails for another: "
+            f"{error}"
+        )
+        self.service, self.parked, self.error = service, parked, error
 
 
 class WindowTooSmall(AgentJournalError):

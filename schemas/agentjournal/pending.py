@@ -96,12 +96,13 @@ def _error(pending: Pending, refusal: Refusal) -> AgentJournalError:
         case "conflict":
             expected = pending.request.expected_version or 0
             return VersionConflict(pending.stream, expected, refusal.version)
-        case "rejected":
+        case "rejected" | "not_idle":
             return AppendRejected(refusal.path, refusal.text)
         case "id_reused":
             return AppendIdReused(pending.request.append_id, pending.stream)
         case "limit":
-            return LimitExceeded(pending.stream, refusal.text)
+            value, maximum = refusal.version, int(refusal.text)
+            return LimitExceeded(pending.stream, refusal.path, value, maximum)
         case "lease_held":
             return LeaseHeld(pending.stream, refusal.path, refusal.text)
         case "deleted" | "mismatch" | "lease_lost":

@@ -35,14 +35,16 @@ RefusalReason = Literal[
     "id_reused",
     "deleted",
     "mismatch",
+    "not_idle",
 ]
 
 
 class Refusal(NamedTuple):
     """Why a batch is not in the log.
 
-    `path` and `text` say it for "rejected", `version` is the actual one for "conflict". For
-    "lease_held" they are the holder, the time until which it holds, and its fence.
+    `path` and `text` say it for "rejected" and "not_idle", `version` is the actual one for
+    "conflict". For "lease_held" they are the holder, the time until which it holds, and its fence,
+    for "limit" its name, its maximum, and what the stream would have come to.
     """
 
     reason: RefusalReason

@@ -25,6 +25,14 @@ _events: st.SearchStrategy[NewEvent] = st.sampled_from(
         *(event("lease.renewed", fence=n) for n in (1, 2)),
         *(event("lease.released", fence=n) for n in (1, 2)),
         event("custom.x", data=',"data":{},"hash":"')._replace(time="2026-01-31T12:00:00Z"),
+        *(event("session.expired", idle_s=idle_s) for idle_s in (0, 2, 4.5)),
+        event("session.updated", ttl_s=3),
+        event("session.updated", limits={"events": {"maximum": 4, "policy": "refuse"}}),
+        event("session.updated", limits={"events": {"maximum": 0, "policy": "warn"}}),
+        *(
+            event("session.updated", limits={name: {"maximum": most, "policy": "refuse"}})
+            for name, most in (("tokens", 10), ("bytes", 900), ("age_s", 6))
+        ),
         *(started(user) for user in (None, "u-1", "u-2")),
         said("no message")._replace(data=b'{"role":"user"}'),
     ]

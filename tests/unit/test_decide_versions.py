@@ -129,6 +129,7 @@ def test_the_head_says_what_the_stream_has_come_to() -> None:
         last_activity_ms=Milliseconds(BEGAN_MS + 77),
         data_bytes=sum(len(e.data) for e in (begun, one, two)),
         tokens=3,
+        started_ms=BEGAN_MS + 77,
     )
     assert last.recorded_at == "2026-01-31T12:00:00.077Z"
 

@@ -99,7 +99,14 @@ REFUSALS: dict[RefusalReason, tuple[Refusal, AgentJournalError]] = {
         AppendRejected("events[0].data", "bad"),
     ),
     "id_reused": (Refusal("id_reused"), AppendIdReused("a", STREAM)),
-    "limit": (Refusal("limit", text="events"), LimitExceeded(STREAM, "events")),
+    "limit": (
+        Refusal("limit", "events", "10", Version(11)),
+        LimitExceeded(STREAM, "events", 11, 10),
+    ),
+    "not_idle": (
+        Refusal("not_idle", "events[0].data.idle_s", "has not passed since the last event"),
+        AppendRejected("events[0].data.idle_s", "has not passed since the last event"),
+    ),
     "deleted": (Refusal("deleted"), StreamDeleted(STREAM)),
     "mismatch": (Refusal("mismatch"), SessionMismatch(STREAM)),
     "lease_held": (
