@@ -18,6 +18,7 @@ from agentjournal.envelope import Recorded
 from agentjournal.ids import Partition, Position
 from agentjournal.partitions import PARTITIONS
 from consumers.ownership import Membership, share_of
+from consumers.tracing import Traces, untraced
 from projections.folding import Folded, Place, PoisonError, ProjectionFold
 from projections.projection import Projection
 from streams.ports import OutageError
@@ -80,6 +81,7 @@ class ProjectorPorts:
     events: EventsReader
     models: ReadModels
     membership: Membership
+    traces: Traces[Recorded, Sequence[FoldedBatch]] = untraced
 
 
 class StartOverError(Exception):
@@ -146,12 +148,13 @@ class Projector:
             if self._storing is not None and self._storing.done():
                 await self._stored()
             return
+        finishing = self._ports.traces(polled)
         # Postgres stores the last poll while this one is read, verified and folded.
         batches = await self._folded(polled)
         if not await self._stored():
             batches = await self._folded(polled)  # the last one was replayed: fold on top of that
         if batches is not None:
-            self._storing = asyncio.create_task(self._ports.models.store(batches))
+            self._storing = asyncio.create_task(finishing(batches, self._ports.models.store))
             self._in_store = polled
             # What was folded is on its way before the next poll is waited for.
             await asyncio.sleep(0)

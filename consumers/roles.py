@@ -23,6 +23,7 @@ from consumers.redis_answers import RedisAnswers
 from consumers.redis_note_cache import RedisNoteCache
 from consumers.refusals import Refusals
 from consumers.sequencer import Sequencer, SequencerOptions, SequencerPorts
+from consumers.tracing import event_traces, request_traces
 from projections.conversation import CONVERSATION
 from projections.environment import ENVIRONMENT
 from projections.events import EVENTS_PROJECTION
@@ -54,7 +55,8 @@ async def run_sequencer(
     ):
         answers = RedisAnswers(settings)
         membership = PostgresMembership(pool, "sequencer", new_member())
-        ports = SequencerPorts(appends, events, PostgresHeads(pool), answers, membership)
+        heads, traces = PostgresHeads(pool), request_traces(settings)
+        ports = SequencerPorts(appends, events, heads, answers, membership, traces)
         try:
             await Sequencer(ports, rules_1(), options, fault).run(stop)
         finally:
@@ -80,7 +82,8 @@ async def run_projector(
         KafkaLetters(settings) as letters,
     ):
         membership = PostgresMembership(pool, "projector", new_member())
-        ports = ProjectorPorts(events, PostgresReadModels(pool, fault), membership)
+        models, traces = PostgresReadModels(pool, fault), event_traces(settings)
+        ports = ProjectorPorts(events, models, membership, traces)
         await _together(
             Projector(ports, PROJECTIONS, options, fault).run(stop),
             Refusals(letters, PostgresRefusals(beside)).run(stop),

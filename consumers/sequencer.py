@@ -16,6 +16,7 @@ import structlog
 from agentjournal.ids import Partition
 from consumers.ownership import Courtesy, Membership, share_of
 from consumers.takeover import Owned, take_over
+from consumers.tracing import Traces, untraced
 from streams.decide import Input
 from streams.partition_fold import Step
 from streams.ports import (
@@ -67,6 +68,7 @@ class SequencerPorts:
     heads: Heads
     answers: Answers
     membership: Membership
+    traces: Traces[Input, Mapping[Partition, Step]] = untraced
 
 
 class Sequencer:
@@ -117,12 +119,13 @@ class Sequencer:
             return
         polled = await self._ports.appends.poll(timeout_s=self._options.poll_s)
         self._fault("polled")
+        finishing = self._ports.traces(polled)
         steps = await self._fold(polled)
         if self._emitting is not None and (steps or self._emitting.done()):
             await self._emitting
             self._emitting = None
         if steps:
-            self._emitting = asyncio.create_task(self._emit(steps))
+            self._emitting = asyncio.create_task(finishing(steps, self._emit))
         await self._save_when_due()
 
     async def _fold(self, polled: Mapping[Partition, Sequence[Input]]) -> dict[Partition, Step]:

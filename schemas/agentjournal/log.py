@@ -278,6 +278,7 @@ class Connecting:
         return self._log
 
     async def __aenter__(self) -> Log:
+    traces: bool | None = None,
         return self._log
 
     async def __aexit__(self, *_: object) -> None:
@@ -302,8 +303,14 @@ def connect(
     else from the stack folder `.agentjournal/` found upwards. `redact` is called with every event
     before it is encoded, and returns the event to write. `artifacts` is where values over 64 KiB
     are kept, a folder or `s3://bucket/prefix`: else AGENTJOURNAL_ARTIFACTS, else `artifacts` in the
-    stack folder if the servers are its own, else they stay in their events. Raises NotConfigured.
+    stack folder if the servers are its own, else they stay in their events. `traces` says whether
+    appends are spans of OpenTelemetry: else AGENTJOURNAL_TRACES, `on` or `off`, else they are not.
+    Raises NotConfigured.
     """
     settings = find_settings(kafka=kafka, postgres=postgres, redis=redis, tenant=tenant)
-    settings = replace(settings, artifacts=artifacts or settings.artifacts)
+    settings = replace(
+        settings,
+        artifacts=artifacts or settings.artifacts,
+        traces=settings.traces if traces is None else traces,
+    )
     return Connecting(Log(settings, redact))

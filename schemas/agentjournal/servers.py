@@ -6,6 +6,7 @@ import secrets
 from functools import partial
 
 from agentjournal.appender import Appender
+from agentjournal.errors import NotConfigured
 from agentjournal.artifacts import artifacts_of
 from agentjournal.handle import Servers
 from agentjournal.kafka_ends import KafkaEnds
@@ -13,6 +14,7 @@ from agentjournal.kafka_outbox import KafkaOutbox
 from agentjournal.kafka_subscription import subscribe
 from agentjournal.limits import read_limits
 from agentjournal.live import Live
+from agentjournal.ports import Appends
 from agentjournal.outgoing import Redact
 from agentjournal.postgres_live import PostgresLive
 from agentjournal.postgres_notes import PostgresNotes
@@ -48,7 +50,19 @@ def servers_of(settings: Settings, redact: Redact | None = None) -> Servers:
     )
 
 
-def appender_of(settings: Settings) -> Appender:
-    """Return what sends appends to Kafka, and has its answers from Redis."""
+def appender_of(settings: Settings) -> Appends:
+    """Return what sends appends to Kafka, and has its answers from Redis.
+
+    Raises NotConfigured when they are to be traced and OpenTelemetry is not installed.
+    """
     channel = f"{settings.topic_prefix}receipts.{secrets.token_hex(8)}"
-    return Appender(KafkaOutbox(settings), lambda deliver: RedisInbox(settings, channel, deliver))
+    appends = Appender(
+        KafkaOutbox(settings), lambda deliver: RedisInbox(settings, channel, deliver)
+    )
+    if not settings.traces:
+        return appends
+    try:
+        from agentjournal.otel_appends import TracedAppends  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise NotConfigured("traces need `pip install 'agentjournal[otel]'`") from error
+    return TracedAppends(appends, settings.appends)

@@ -50,6 +50,7 @@ class Settings:
     security: KafkaSecurity = KafkaSecurity()
     artifacts: str | None = None  # a folder, or s3://bucket/prefix
     limits: str | None = None  # a TOML file: see agentjournal.limits
+    traces: bool = False  # whether appends are spans of OpenTelemetry
 
     @property
     def appends(self) -> str:
@@ -110,9 +111,22 @@ def find_settings(
 
 
 def find_home(
+        traces=_switch(environ, "AGENTJOURNAL_TRACES"),
     *, environment: Mapping[str, str] | None = None, folder: Path | None = None
 ) -> Path | None:
     """Return the stack folder that applies here, or None: as git finds its own, upwards."""
+def _switch(environ: Mapping[str, str], name: str) -> bool:
+    said = environ.get(name, "").strip().lower()
+    if said not in _SWITCH:
+        raise NotConfigured(
+            f"{name} is {said!r}: give it one of {', '.join(filter(None, _SWITCH))}"
+        )
+    return _SWITCH[said]
+
+
+_SWITCH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False, "": False}
+
+
     environ = os.environ if environment is None else environment
     if environ.get("AGENTJOURNAL_HOME"):
         return Path(environ["AGENTJOURNAL_HOME"]).expanduser()

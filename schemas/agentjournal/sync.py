@@ -16,7 +16,7 @@ from agentjournal.outgoing import Redact
 from agentjournal.sync_proxies import Proxy, as_sync, error_class, is_asynchronous
 
 
-def connect(
+def connect(  # noqa: PLR0913 - those of `agentjournal.connect`
     *,
     kafka: str | None = None,
     postgres: str | None = None,
@@ -24,6 +24,7 @@ def connect(
     tenant: str | None = None,
     redact: Redact | None = None,
     artifacts: str | None = None,
+    traces: bool | None = None,
 ) -> Any:
     """Return a log to use with `with`, or to close; see `agentjournal.connect`."""
     connecting = agentjournal.connect(
@@ -33,6 +34,7 @@ def connect(
         tenant=tenant,
         redact=redact,
         artifacts=artifacts,
+        traces=traces,
     )
     loop = background_loop()
 

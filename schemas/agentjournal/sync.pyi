@@ -68,6 +68,7 @@ def connect(
     tenant: str | None = ...,
     redact: Redact | None = ...,
     artifacts: str | None = ...,
+    traces: bool | None = ...,
 ) -> Log: ...
 def log_of(log: agentjournal.Log) -> Log: ...
 
