@@ -7,6 +7,7 @@ import sys
 
 from agentjournal.errors import AgentJournalError
 from agentjournal.settings import find_settings
+from consumers.health_server import find_serving
 from consumers.roles import ROLES
 from consumers.running import initialise, run_roles
 
@@ -23,7 +24,7 @@ def main(arguments: list[str]) -> int:
             for line in asyncio.run(initialise(settings)):
                 print(line)  # noqa: T201
             return 0
-        return run_roles(settings, arguments)
+        return run_roles(settings, arguments, find_serving())
     except AgentJournalError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
         return 1

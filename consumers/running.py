@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
+import os
 import sys
+import time
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 
 import structlog
 
 from agentjournal.errors import AgentJournalError
 from agentjournal.settings import Settings
+from consumers.health import DEFAULT_SERVERS, SERVERS, ProcessHealth
+from consumers.health_probes import looked_after
+from consumers.health_server import Serving, serving
 from consumers.kafka_topics import make_topics
 from consumers.postgres_migrations import migrate
 from consumers.roles import ROLES
+from consumers.stopping import StopOptions, ended, has_failed, stopped_by_signals
+from consumers.watch import Watch, Watched, set_watch
 
 _LOG = structlog.get_logger()
 
@@ -29,26 +36,45 @@ async def initialise(settings: Settings) -> list[str]:
     return done
 
 
-def run_roles(settings: Settings, names: Sequence[str]) -> int:
-    """Run roles until SIGTERM or SIGINT; return the exit status: 0, or 1 when one failed."""
+def run_roles(settings: Settings, names: Sequence[str], where: Serving | None = None) -> int:
+    """Run roles until SIGTERM or SIGINT, and serve metrics and health at `where` meanwhile.
+
+    Returns the exit status: 0, or 1 when a role failed. What a role could not finish in time,
+    because a server was away, it has said in the log. Raises NotConfigured for an address that
+    cannot be listened on.
+    """
     configure_logging()
-    return asyncio.run(_run(settings, names))
+    return asyncio.run(_run(settings, names, where))
 
 
-async def _run(settings: Settings, names: Sequence[str]) -> int:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    tasks = [asyncio.create_task(_run_one(settings, name, stop), name=name) for name in names]
-    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-    stop.set()
-    results = await asyncio.gather(*tasks, return_exceptions=True)
-    del done
-    return 1 if any(isinstance(result, BaseException) for result in results) else 0
+async def _run(
+    settings: Settings,
+    names: Sequence[str],
+    where: Serving | None,
+    options: StopOptions | None = None,
+) -> int:
+    watched = Watched(ProcessHealth(time.monotonic))
+    for name in names:
+        watched.add(name, SERVERS.get(name, DEFAULT_SERVERS))
+    stop, options = asyncio.Event(), options or StopOptions()
+    async with AsyncExitStack() as stack:
+        stack.enter_context(stopped_by_signals(stop, watched.stopping, options))
+        if where is not None:
+            port = stack.enter_context(serving(watched, where))
+            _LOG.info("metrics_served", host=where.host, port=port)
+            await stack.enter_async_context(looked_after(watched, settings))
+        tasks = [
+            asyncio.create_task(_run_one(settings, watch, stop), name=name)
+            for name, watch in watched.watches.items()
+        ]
+        if not await ended(tasks, stop, options):
+            os._exit(0)  # what is unsaved has been said: the log has it all
+        return 1 if any(map(has_failed, tasks)) else 0
 
 
-async def _run_one(settings: Settings, name: str, stop: asyncio.Event) -> None:
+async def _run_one(settings: Settings, watch: Watch, stop: asyncio.Event) -> None:
+    set_watch(watch)
+    name = watch.role
     with structlog.contextvars.bound_contextvars(role=name):
         _LOG.info("role_started")
         try:

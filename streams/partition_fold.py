@@ -19,6 +19,7 @@ from agentjournal.receipts import Answer, Refusal
 from streams.decide import Input, decide, stream_of_key
 from streams.head import Head
 from streams.rules import Rules
+from streams.tally import Tally
 
 
 class Stored(NamedTuple):
@@ -40,6 +41,7 @@ class Step:
     answers: list[tuple[str, Answer]] = field(default_factory=list)  # reply_to, answer
     heads: dict[StreamId, Head] = field(default_factory=dict)  # changed, as after the last input
     met: Stored | None = None  # the last canonical record that was met again
+    tally: Tally = field(default_factory=Tally)  # of what was not decided before
 
 
 class PartitionFold:
@@ -87,9 +89,12 @@ class PartitionFold:
     def _fold_one(self, given: Input, step: Step) -> None:
         stream = stream_of_key(given.key)
         head = self.heads[stream] if stream is not None else None
-        _, after, records, reply_to, answer, dead = decide(self.rules, self.partition, given, head)
+        outcome = decide(self.rules, self.partition, given, head)
+        _, after, records, reply_to, answer, dead = outcome
         if self._tail:
             records = self._meet(given, records, step)
+        else:
+            step.tally.count(given, head, outcome)
         for record in records:
             step.records.append((given.key or b"", record))
         if stream is not None and after is not None and after is not head:
