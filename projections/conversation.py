@@ -39,7 +39,8 @@ def fold(recorded: Recorded, context: Context, changes: Changes) -> Context:
     stream, turn_id = recorded.stream, context.turn_id
     _, tenant, session_id = parsed_stream(stream)
     changes.add_last("sessions", stream, _place, recorded, tenant, session_id, turn_id)
-    return Context(recorded.version, recorded.hash, turn_id, context.remaining)
+    remaining, is_expired = context.remaining, context.is_expired
+    return Context(recorded.version, recorded.hash, turn_id, remaining, is_expired)
 
 
 def _place(recorded: Recorded, tenant: str, session_id: str, turn_id: str | None) -> Row:

@@ -3,7 +3,8 @@
 
 -- name: contexts
 SELECT s.stream, s.version, encode(s.head_hash, 'hex') AS hash, nullif(s.turn_id, '') AS turn_id,
-       coalesce(w.remaining, '') AS remaining
+       coalesce(w.remaining, '') AS remaining,
+       coalesce(w.status = 'expired', false) AS is_expired
 FROM agentjournal_internal.sessions_1 AS s
 LEFT JOIN agentjournal_internal.work_1 AS w USING (tenant, session_id)
 WHERE s.stream = ANY (%(streams)s);

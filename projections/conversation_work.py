@@ -87,6 +87,14 @@ def _written(left: Remaining) -> str:
     return orjson.dumps(plain).decode()
 
 
+def _revived(r: Recorded, context: Context, changes: Changes) -> Context:
+    """Note that somebody wants something of a session that had expired: it needs a worker again."""
+    if not context.is_expired:
+        return context
+    _work(r, changes, status="open")
+    return context._replace(is_expired=False)
+
+
 def _keep(r: Recorded, context: Context, changes: Changes, left: Remaining) -> Context:
     """Note what remains from now on."""
     left = left._replace(
@@ -116,7 +124,7 @@ def _started(r: Recorded, data: Any, context: Context, changes: Changes) -> Cont
 def _status(status: str) -> Look:
     def look(r: Recorded, _: Any, context: Context, changes: Changes) -> Context:
         _work(r, changes, status=status)
-        return context
+        return context._replace(is_expired=status == "expired")
 
     return look
 
@@ -146,6 +154,8 @@ def _message(r: Recorded, data: Any, context: Context, changes: Changes) -> Cont
     if not context.remaining and data["role"] != "user":
         return context  # as most messages find it
     left = _remaining(context)
+    if data["role"] == "user":
+        context = _revived(r, context, changes)
     if data["role"] == "user" and r.version not in left.named:
         said = Unseen(r.version, storable(data["message_id"]))
         left = left._replace(unseen=[*left.unseen[: _MOST_UNSEEN - 1], said])
@@ -183,7 +193,7 @@ def _handed(r: Recorded, data: Any, context: Context, changes: Changes) -> Conte
 
 
 def _handoff_failed(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
-    _work(r, changes, answer_version=r.version)
+    context = _answered(r, data, context, changes)
     left = _remaining(context)
     transfers = [each for each in left.transfers if each.handoff_id != data["handoff_id"]]
     return _keep(r, context, changes, left._replace(transfers=transfers))
@@ -191,12 +201,12 @@ def _handoff_failed(r: Recorded, data: Any, context: Context, changes: Changes) 
 
 def _answered(r: Recorded, _: Any, context: Context, changes: Changes) -> Context:
     _work(r, changes, answer_version=r.version)
-    return context
+    return _revived(r, context, changes)
 
 
 def _settled(r: Recorded, _: Any, context: Context, changes: Changes) -> Context:
     _work(r, changes, settled_version=r.version)
-    return context
+    return _revived(r, context, changes)
 
 
 # Each is given the context from before the event, and returns it with what remains after it.

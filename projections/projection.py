@@ -21,6 +21,7 @@ class Context(NamedTuple):
     hash: str = NO_HASH
     turn_id: str | None = None  # the turn that is open
     remaining: str = ""  # what there is to do that one event alone does not say, as JSON
+    is_expired: bool = False  # the session
 
 
 EMPTY = Context()

@@ -111,7 +111,12 @@ class Stream:
         return outcome
 
     def accept(self, asked: Request, at_ms: int | None = None) -> Receipt:
-        """Return the receipt of a request that is not refused."""
+        """Return the receipt of a request that is not refused.
+
+        Where it says that the session expires, it says of which version.
+        """
+        if any(each.type == "session.expired" for each in asked.events):
+            asked = asked._replace(expected_version=self.head.version if self.head else 0)
         outcome = self.ask(asked, at_ms)
         assert outcome.answer is not None, outcome
         assert isinstance(outcome.answer.outcome, Receipt), outcome.answer

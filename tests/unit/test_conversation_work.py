@@ -20,7 +20,9 @@ from agentjournal import (
     LeaseAcquired,
     MessageAdded,
     MessageRetracted,
+    NoteSet,
     SessionEnded,
+    SessionExpired,
     SessionResumed,
     SessionStarted,
     ToolSettled,
@@ -32,7 +34,7 @@ from agentjournal.ids import Position
 from projections.conversation import CONVERSATION
 from projections.folding import Place, ProjectionFold
 from projections.rows import Row
-from tests.support import Stream, request, typed
+from tests.support import BEGAN_MS, Stream, request, typed
 
 NEVER = "9999-12-31T00:00:00Z"
 BEGUN = (SessionStarted(agent="support"), LeaseAcquired(holder="w", fence=2, lease_s=60))
@@ -44,7 +46,8 @@ def row_of(*events: tuple[Event, bool] | Event | list[Event]) -> Row:
     for each in (*BEGUN, *events):
         made, leased = each if isinstance(each, tuple) else (each, False)
         batch = made if isinstance(made, list) else [made]
-        stream.accept(request(*map(typed, batch), fence=2 if leased else None))
+        at_ms = BEGAN_MS + 100_000 if isinstance(made, SessionExpired) else None
+        stream.accept(request(*map(typed, batch), fence=2 if leased else None), at_ms)
     recorded = [r._replace(position=Position(at)) for at, r in enumerate(stream.recorded)]
     fold = ProjectionFold(CONVERSATION)
     fold.places[stream.partition] = Place(Position(0), (-1, -1), "")
@@ -132,6 +135,24 @@ def test_who_answers_under_no_lease_or_in_no_turn_answers_all_there_is(
     events: list[Any], version: int
 ) -> None:
     assert row_of(*events)["unseen_version"] == version
+
+
+@pytest.mark.parametrize(
+    ("wanted", "status"),
+    [
+        (said("b"), "open"),
+        (ApprovalGranted(approval_id="a", by="eva"), "open"),
+        (InputProvided(input_id="i", by="eva", value=1), "open"),
+        (ToolSettled(call_id="c", outcome="completed", settled_by="person"), "open"),
+        (answer(), "expired"),
+        (NoteSet(key="k", value=1), "expired"),
+    ],
+)
+def test_an_expired_session_has_work_again_when_somebody_wants_something(
+    wanted: Event, status: str
+) -> None:
+    assert row_of(said("a"), SessionExpired(idle_s=1), wanted)["status"] == status
+    assert row_of(said("a"), SessionEnded(), wanted)["status"] == "ended"
 
 
 def test_after_a_rewind_it_must_be_looked_what_is_left_until_a_turn_names_messages() -> None:
