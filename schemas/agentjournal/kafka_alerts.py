@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any, Self
 
@@ -77,7 +76,7 @@ class AlertWriter:
                 # Asked for by name, a topic that is missing would be waited for.
                 cluster = await producer.client.fetch_all_metadata()
                 if not cluster.partitions_for_topic(self._settings.alerts):
-                    raise _no_topic(self._settings)  # noqa: TRY301 - abandoned below
+                    raise _no_topic(self._settings.alerts)  # noqa: TRY301 - abandoned below
             except BaseException:
                 await abandon_producer(producer)
                 raise
@@ -85,73 +84,103 @@ class AlertWriter:
         return self._producer
 
 
-async def read_alerts(
-    settings: Settings,
-    *,
-    last: int | None = None,
-    since: datetime | None = None,
-    follow: bool = False,
-) -> AsyncGenerator[Alert | NoAlert]:
-    """Yield the alerts that are kept, in the order they were written, each once.
+class AlertReader:
+    """Reads the topic from one place on; use it as an async context manager.
 
-    At most the `last` records are looked at, and of alerts only those seen `since` then. With
-    `follow` it goes on with what is written. Raises Unavailable.
+    Everything may raise Unavailable.
     """
-    seen: dict[str, None] = {}
-    try:
-        async with _consumer(settings) as consumer:
-            ends = await _assign(consumer, settings, last, since)
-            while follow or any([await consumer.position(tp) < ends[tp] for tp in ends]):
-                for tp, records in (await consumer.getmany(timeout_ms=_POLL_MS)).items():
-                    for record in records:
-                        if not follow and record.offset >= ends[tp]:
-                            continue
-                        found = _alert(record)
-                        if _is_new(found, seen, since):
-                            yield found
-    except (KafkaError, OSError) as error:
-        raise Unavailable("Kafka", repr(error)) from error
 
+    def __init__(self, settings: Settings) -> None:
+        self._topic = settings.alerts
+        self._consumer = AIOKafkaConsumer(
+            **client_options(settings),
+            # What retention takes while it is read is old news.
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
+            fetch_min_bytes=1,
+        )
+        self._since: datetime | None = None
+        self._seen: dict[str, None] = {}
 
-@asynccontextmanager
-async def _consumer(settings: Settings) -> AsyncGenerator[AIOKafkaConsumer]:
-    consumer = AIOKafkaConsumer(
-        **client_options(settings),
-        # What retention takes while it is read is old news.
-        auto_offset_reset="earliest",
-        enable_auto_commit=False,
-        fetch_min_bytes=1,
-    )
-    try:
-        await consumer.start()
-        if settings.alerts not in await consumer.topics():  # it would be waited for without a word
-            raise _no_topic(settings)
-        yield consumer
-    finally:
-        await consumer.stop()
+    async def __aenter__(self) -> Self:
+        try:
+            await self._consumer.start()
+            # Asked about by name, a topic that is missing would be waited for.
+            if self._topic not in await self._consumer.topics():
+                raise _no_topic(self._topic)  # noqa: TRY301 - stopped below
+        except (KafkaError, OSError) as error:
+            await self._consumer.stop()
+            raise Unavailable("Kafka", repr(error)) from error
+        except BaseException:
+            await self._consumer.stop()
+            raise
+        return self
 
+    async def __aexit__(self, *_: object) -> None:
+        await self._consumer.stop()
 
-async def _assign(
-    consumer: AIOKafkaConsumer, settings: Settings, last: int | None, since: datetime | None
-) -> dict[TopicPartition, int]:
-    """Read from where that begins; return where each partition ends now."""
-    # Known for the cluster, not yet for this consumer: it has not been told what it reads.
-    consumer.assign([TopicPartition(settings.alerts, 0)])
-    await consumer.end_offsets([TopicPartition(settings.alerts, 0)])
-    partitions = consumer.partitions_for_topic(settings.alerts) or {0}
-    tps = [TopicPartition(settings.alerts, partition) for partition in sorted(partitions)]
-    starts, ends = await consumer.beginning_offsets(tps), await consumer.end_offsets(tps)
-    if last is not None:
-        starts = {tp: max(start, ends[tp] - last) for tp, start in starts.items()}
-    if since is not None:
-        ms = int((since - _WRITTEN_BEFORE).timestamp() * 1_000)
-        found = await consumer.offsets_for_times(dict.fromkeys(tps, max(ms, 0)))
-        later = {tp: ends[tp] if place is None else place.offset for tp, place in found.items()}
-        starts = {tp: max(start, later[tp]) for tp, start in starts.items()}
-    consumer.assign(tps)
-    for tp, start in starts.items():
-        consumer.seek(tp, start)
-    return dict(ends)
+    async def kept(
+        self, *, last: int | None = None, since: datetime | None = None
+    ) -> AsyncGenerator[Alert | NoAlert]:
+        """Yield the alerts that are kept now, in the order they were written, each once.
+
+        At most the `last` records of a partition are looked at, and of alerts only those seen
+        `since` then. Call it once; `written` goes on behind it.
+        """
+        self._since = since
+        try:
+            ends = await self._assign(last, since)
+            while any([await self._consumer.position(tp) < end for tp, end in ends.items()]):
+                for found in await self._poll():
+                    yield found
+        except (KafkaError, OSError) as error:
+            raise Unavailable("Kafka", repr(error)) from error
+
+    async def written(self) -> AsyncGenerator[Alert | NoAlert]:
+        """Yield what is written from then on, each once, until nobody asks any more."""
+        try:
+            while True:
+                for found in await self._poll():
+                    yield found
+        except (KafkaError, OSError) as error:
+            raise Unavailable("Kafka", repr(error)) from error
+
+    async def _assign(self, last: int | None, since: datetime | None) -> dict[TopicPartition, int]:
+        """Read from where that begins; return where each partition ends now."""
+        # Asked about one partition, the consumer learns of the others. It is assigned only once:
+        # one that is stopped right after another assignment may never return.
+        consumer = self._consumer
+        await consumer.end_offsets([TopicPartition(self._topic, 0)])
+        partitions = consumer.partitions_for_topic(self._topic) or {0}
+        tps = [TopicPartition(self._topic, partition) for partition in sorted(partitions)]
+        starts, ends = await consumer.beginning_offsets(tps), await consumer.end_offsets(tps)
+        if last is not None:
+            starts = {tp: max(start, ends[tp] - last) for tp, start in starts.items()}
+        if since is not None:
+            ms = int((since - _WRITTEN_BEFORE).timestamp() * 1_000)
+            found = await consumer.offsets_for_times(dict.fromkeys(tps, max(ms, 0)))
+            later = {tp: ends[tp] if at is None else at.offset for tp, at in found.items()}
+            starts = {tp: max(start, later[tp]) for tp, start in starts.items()}
+        consumer.assign(tps)
+        for tp, start in starts.items():
+            consumer.seek(tp, start)
+        return dict(ends)
+
+    async def _poll(self) -> list[Alert | NoAlert]:
+        polled = await self._consumer.getmany(timeout_ms=_POLL_MS)
+        found = [_alert(record) for records in polled.values() for record in records]
+        return [each for each in found if self._is_wanted(each)]
+
+    def _is_wanted(self, found: Alert | NoAlert) -> bool:
+        if isinstance(found, NoAlert):
+            return True
+        is_old = self._since is not None and _is_before(found.at, self._since)
+        if is_old or found.alert_id in self._seen:
+            return False
+        self._seen[found.alert_id] = None
+        if len(self._seen) > _MOST_REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+        return True
 
 
 def _alert(record: ConsumerRecord[Any, Any]) -> Alert | NoAlert:
@@ -161,17 +190,6 @@ def _alert(record: ConsumerRecord[Any, Any]) -> Alert | NoAlert:
         return NoAlert(Partition(record.partition), Position(record.offset), str(error))
 
 
-def _is_new(found: Alert | NoAlert, seen: dict[str, None], since: datetime | None) -> bool:
-    if isinstance(found, NoAlert):
-        return True
-    if found.alert_id in seen or (since is not None and _is_before(found.at, since)):
-        return False
-    seen[found.alert_id] = None
-    if len(seen) > _MOST_REMEMBERED:
-        del seen[next(iter(seen))]
-    return True
-
-
 def _is_before(at: str, since: datetime) -> bool:
     try:
         return datetime.fromisoformat(at).astimezone() < since
@@ -179,5 +197,5 @@ def _is_before(at: str, since: datetime) -> bool:
         return False  # its time is not known, so it is not known to be too old
 
 
-def _no_topic(settings: Settings) -> Unavailable:
-    return Unavailable("Kafka", f"topic {settings.alerts} does not exist: run `agentjournal init`")
+def _no_topic(topic: str) -> Unavailable:
+    return Unavailable("Kafka", f"topic {topic} does not exist: run `agentjournal init`")
