@@ -6,14 +6,22 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeAlias
 
+from agentjournal.kafka_alerts import AlertWriter
+from agentjournal.limits import read_limits
 from agentjournal.settings import Settings
 from consumers.cache import Cache, CacheOptions, CachePorts
+from consumers.janitor import Janitor, JanitorOptions, JanitorPorts
+from consumers.janitor_limits import rows_of
 from consumers.kafka_appends import KafkaAppends
 from consumers.kafka_events import KafkaEvents
 from consumers.kafka_letters import KafkaLetters
 from consumers.kafka_log_reader import KafkaLogReader
+from consumers.kafka_requests import KafkaRequests
 from consumers.kafka_topics import check_topics
+from consumers.metrics_readers import ReaderMetrics
+from consumers.metrics_sequencer import SequencerMetrics
 from consumers.postgres_heads import PostgresHeads
+from consumers.postgres_janitor import PostgresJanitor
 from consumers.postgres_membership import PostgresMembership, new_member
 from consumers.postgres_pool import PostgresPool
 from consumers.postgres_read_models import PostgresReadModels
@@ -24,10 +32,12 @@ from consumers.redis_note_cache import RedisNoteCache
 from consumers.refusals import Refusals
 from consumers.sequencer import Sequencer, SequencerOptions, SequencerPorts
 from consumers.tracing import event_traces, request_traces
+from consumers.watch import current_watch
 from projections.conversation import CONVERSATION
 from projections.environment import ENVIRONMENT
 from projections.events import EVENTS_PROJECTION
 from projections.execution import EXECUTION
+from projections.limits import LIMITS
 from projections.memory import MEMORY
 from projections.plan import PLAN
 from projections.results import RESULTS_PROJECTION
@@ -56,7 +66,8 @@ async def run_sequencer(
         answers = RedisAnswers(settings)
         membership = PostgresMembership(pool, "sequencer", new_member())
         heads, traces = PostgresHeads(pool), request_traces(settings)
-        ports = SequencerPorts(appends, events, heads, answers, membership, traces)
+        seen = SequencerMetrics(current_watch("sequencer"), appends.end_seen)
+        ports = SequencerPorts(appends, events, heads, answers, membership, traces, seen)
         try:
             await Sequencer(ports, rules_1(), options, fault).run(stop)
         finally:
@@ -83,7 +94,8 @@ async def run_projector(
     ):
         membership = PostgresMembership(pool, "projector", new_member())
         models, traces = PostgresReadModels(pool, fault), event_traces(settings)
-        ports = ProjectorPorts(events, models, membership, traces)
+        seen = ReaderMetrics(current_watch("projector"), events.end_seen)
+        ports = ProjectorPorts(events, models, membership, traces, seen)
         await _together(
             Projector(ports, PROJECTIONS, options, fault).run(stop),
             Refusals(letters, PostgresRefusals(beside)).run(stop),
@@ -116,9 +128,34 @@ async def run_cache(
         store = RedisNoteCache(settings)
         membership = PostgresMembership(pool, "cache", new_member())
         try:
-            await Cache(CachePorts(events, store, membership), options).run(stop)
+            seen = ReaderMetrics(current_watch("cache"), events.end_seen)
+            await Cache(CachePorts(events, store, membership, seen), options).run(stop)
         finally:
             await store.close()
+
+
+async def run_janitor(
+    settings: Settings,
+    stop: asyncio.Event,
+    *,
+    options: JanitorOptions | None = None,
+    fault: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Let idle sessions expire, and tell of limits, until `stop` is set.
+
+    Raises NotConfigured when the file of limits is not right, Unavailable when the topics cannot be
+    seen, IntegrityError when they are not ours.
+    """
+    limits = list(rows_of(read_limits(settings.limits)))
+    await check_topics(settings)
+    async with (
+        PostgresPool(settings, name="janitor", size=2) as pool,
+        KafkaRequests(settings) as requests,
+        AlertWriter(settings) as alerts,
+    ):
+        membership = PostgresMembership(pool, "janitor", new_member())
+        ports = JanitorPorts(PostgresJanitor(pool), requests, alerts, membership)
+        await Janitor(ports, limits, options, fault).run(stop)
 
 
 PROJECTIONS = (
@@ -129,9 +166,11 @@ PROJECTIONS = (
     EXECUTION,
     ENVIRONMENT,
     RESULTS_PROJECTION,
+    LIMITS,
 )
 ROLES: Mapping[str, Role] = {
     "sequencer": run_sequencer,
     "projector": run_projector,
     "cache": run_cache,
+    "janitor": run_janitor,
 }

@@ -75,13 +75,20 @@ def _started(r: Recorded, data: Any, context: Context, changes: Changes) -> Cont
         parent_session_id=storable(parent.get("session_id")),
         started_at=r.recorded_at,
         status="open",
+        ttl_s=_number(data.get("ttl_s")),
     )
     return context
 
 
 def _updated(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
-    _session(r, changes, title=storable(data.get("title")))
+    title, ttl_s = storable(data.get("title")), _number(data.get("ttl_s"))
+    _session(r, changes, title=title, ttl_s=ttl_s)
     return context
+
+
+def _number(said: float | None) -> float | None:
+    # Whole and broken numbers in one column cannot be sent as one array.
+    return None if said is None else float(said)
 
 
 def _status(status: str) -> Apply:
@@ -171,11 +178,6 @@ def _tool_started(r: Recorded, data: Any, context: Context, changes: Changes) ->
     return context
 
 
-def _milliseconds(duration: float | None) -> float | None:
-    # Whole and broken numbers in one column cannot be sent as one array.
-    return None if duration is None else float(duration)
-
-
 def _outcome(outcome: str | None) -> Apply:
     def apply(r: Recorded, data: Any, context: Context, changes: Changes) -> Context:
         error = data.get("error") or {}
@@ -187,7 +189,7 @@ def _outcome(outcome: str | None) -> Apply:
             turn_id=context.turn_id,
             outcome=outcome or data["outcome"],
             ended_at=r.recorded_at,
-            duration_ms=_milliseconds(data.get("duration_ms")),
+            duration_ms=_number(data.get("duration_ms")),
             error_type=error.get("type"),
             error_message=storable(error.get("message")),
             output=storable(text),
@@ -213,7 +215,7 @@ def _model_called(r: Recorded, data: Any, context: Context, changes: Changes) ->
         output_tokens=data["output_tokens"],
         cost=None if "amount" not in cost else Decimal(cost["amount"]),
         currency=cost.get("currency"),
-        duration_ms=_milliseconds(data["duration_ms"]),
+        duration_ms=_number(data["duration_ms"]),
         finish_reason=storable(data.get("finish_reason")),
         status=data["status"],
         recorded_at=r.recorded_at,

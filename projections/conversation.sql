@@ -13,7 +13,7 @@ WHERE s.stream = ANY (%(streams)s);
 INSERT INTO agentjournal_internal.sessions_1 AS t (
     stream, tenant, session_id, partition, user_id, agent, title, task_id, parent_session_id,
     status, started_at, last_activity_at, version, head_hash, turn_id, messages, input_tokens,
-    output_tokens, cost
+    output_tokens, cost, ttl_s
 )
 SELECT * FROM unnest(
     %(stream)b::text[], %(tenant)b::text[], %(session_id)b::text[], %(partition)b::int[],
@@ -21,7 +21,7 @@ SELECT * FROM unnest(
     %(parent_session_id)b::text[], %(status)b::text[], %(started_at)s::timestamptz[],
     %(last_activity_at)s::timestamptz[], %(version)b::bigint[], %(head_hash)b::bytea[],
     %(turn_id)b::text[], %(messages)b::bigint[], %(input_tokens)b::bigint[],
-    %(output_tokens)b::bigint[], %(cost)b::numeric[]
+    %(output_tokens)b::bigint[], %(cost)b::numeric[], %(ttl_s)b::float8[]
 )
 ON CONFLICT (stream) DO UPDATE SET
     tenant = coalesce(t.tenant, excluded.tenant),
@@ -45,7 +45,8 @@ ON CONFLICT (stream) DO UPDATE SET
     output_tokens = CASE WHEN excluded.output_tokens IS NULL THEN t.output_tokens
         ELSE coalesce(t.output_tokens, 0) + excluded.output_tokens END,
     cost = CASE WHEN excluded.cost IS NULL THEN t.cost
-        ELSE coalesce(t.cost, 0) + excluded.cost END;
+        ELSE coalesce(t.cost, 0) + excluded.cost END,
+    ttl_s = coalesce(excluded.ttl_s, t.ttl_s);
 
 -- name: turns
 INSERT INTO agentjournal_internal.turns_1 AS t (

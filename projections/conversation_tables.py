@@ -26,6 +26,7 @@ SESSIONS = Table(
         "input_tokens": "sum",
         "output_tokens": "sum",
         "cost": "sum",
+        "ttl_s": "last",
     },
 )
 TURNS = Table(
