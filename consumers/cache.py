@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import structlog
@@ -19,12 +19,15 @@ from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position, StreamId, Version
 from agentjournal.partitions import PARTITIONS
 from agentjournal.working_memory import Note
+from consumers.metrics_readers import ReaderMetrics, ReadTo
 from consumers.ownership import Membership, share_of
 from consumers.projector import EventsReader
+from consumers.watch import Watch
 from streams.ports import OutageError
 
 _LOG = structlog.get_logger()
-_ENDINGS = frozenset({"session.ended", "session.expired", "session.deleted"})
+# When notes vanish, or those that were there before come back: they are read from Postgres then.
+_ALL_NOTES = frozenset({"session.ended", "session.expired", "session.deleted", "session.resumed"})
 
 
 class Change(NamedTuple):
@@ -32,7 +35,7 @@ class Change(NamedTuple):
 
     stream: StreamId
     version: Version
-    key: str | None  # None: all of them are gone
+    key: str | None  # None: all of them
     note: Note | None  # None: it is deleted
 
 
@@ -67,7 +70,7 @@ class CacheStore(Protocol):
     async def begin(
         self, partition: Partition, position: Position, *, instead_of: CachePlace | None
     ) -> bool: ...
-    async def advance(self, partition: Partition, advance: Advance) -> bool: ...
+    async def advance(self, partition: Partition, advance: Advance) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ class CachePorts:
     events: CacheReader
     store: CacheStore
     membership: Membership
+    seen: ReaderMetrics = field(default_factory=lambda: ReaderMetrics(Watch("cache")))
 
 
 def changes_of(events: Sequence[Recorded]) -> Iterator[Change]:
@@ -99,7 +103,7 @@ def changes_of(events: Sequence[Recorded]) -> Iterator[Change]:
             yield Change(stream, version, recorded.data["key"], note)
         elif recorded.type == "note.deleted":
             yield Change(stream, version, recorded.data["key"], None)
-        elif recorded.type in _ENDINGS:
+        elif recorded.type in _ALL_NOTES:
             yield Change(stream, version, None, None)
 
 
@@ -127,6 +131,8 @@ class Cache:
     def __init__(self, ports: CachePorts, options: CacheOptions | None = None) -> None:
         self._ports, self._options = ports, options or CacheOptions()
         self._places: dict[Partition, Position] = {}
+        self._recorded_at: dict[Partition, str] = {}  # of the last event that is in Redis
+        ports.seen.watch.sampled(self._sample)
         self._last_heartbeat = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -136,6 +142,7 @@ class Cache:
                 await self._turn()
             except (OutageError, PlaceMovedError) as trouble:
                 _LOG.warning("starting_over", reason=str(trouble), kind=type(trouble).__name__)
+                self._ports.seen.starts_over(trouble)
                 self._places = {}
                 self._last_heartbeat = 0.0
                 self._ports.events.assign({})
@@ -151,11 +158,24 @@ class Cache:
             await asyncio.sleep(self._options.poll_s)
             return
         polled = await self._ports.events.poll(timeout_s=self._options.poll_s)
+        read_s, kept, changes = time.monotonic(), 0, 0
         for partition, events in polled.items():
             advance = advance_of(self._places[partition], events)
-            if not await self._ports.store.advance(partition, advance):
+            done = await self._ports.store.advance(partition, advance)
+            if done is None:
                 raise PlaceMovedError(f"partition {partition} is not at {advance.from_position}")
             self._places[partition] = advance.next_position
+            self._recorded_at[partition] = events[-1].recorded_at
+            kept, changes = kept + done, changes + len(advance.changes)
+        if polled:
+            self._ports.seen.read_s = read_s
+            self._ports.seen.stored(polled)
+            self._ports.seen.notes_changed(kept, changes)
+
+    def _sample(self) -> None:
+        recorded = self._recorded_at
+        read_to = {p: ReadTo(at, recorded.get(p)) for p, at in self._places.items()}
+        self._ports.seen.sample({"cache": read_to})
 
     async def _follow_membership(self) -> None:
         now = time.monotonic()
@@ -169,6 +189,7 @@ class Cache:
             self._places = {partition: await self._take(partition) for partition in sorted(share)}
             self._ports.events.assign(self._places)
             _LOG.info("partitions_taken", partitions=sorted(share))
+        self._ports.seen.owns(len(share))
 
     async def _is_lost(self) -> bool:
         return any([await self._ports.store.place(each) is None for each in self._places])

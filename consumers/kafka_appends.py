@@ -87,6 +87,10 @@ class KafkaAppends:
             for tp, records in polled.items()
         }
 
+    def end_seen(self, partition: Partition) -> Position | None:
+        """Return the position behind the last request, as the broker said when it was last read."""
+        return end_seen(self._consumer, self._tp(partition))
+
     def _tp(self, partition: Partition) -> TopicPartition:
         return TopicPartition(self._topic, partition)
 
@@ -98,6 +102,14 @@ def _as_input(record: ConsumerRecord[Any, Any]) -> Input:
             "leases and expiry go by the broker's clock"
         )
     return Input(Position(record.offset), Milliseconds(record.timestamp), record.key, record.value)
+
+
+def end_seen(consumer: AIOKafkaConsumer, tp: TopicPartition) -> Position | None:
+    """Return the position behind the last record that the broker spoke of; None: of none yet."""
+    if tp not in consumer.assignment():
+        return None
+    end = consumer.highwater(tp)
+    return None if end is None or end < 0 else Position(end)
 
 
 async def bounds_of(consumer: AIOKafkaConsumer, tp: TopicPartition) -> Bounds:

@@ -13,7 +13,7 @@ from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
-from consumers.kafka_appends import SHORT_WAIT_MS, bounds_of, record_at
+from consumers.kafka_appends import SHORT_WAIT_MS, bounds_of, end_seen, record_at
 from projections.whole_batches import WholeBatches
 from streams.ports import OutageError
 
@@ -71,6 +71,10 @@ class KafkaLogReader:
     async def end(self, partition: Partition) -> Position:
         """Return the position behind the last record."""
         return (await bounds_of(self._single, self._tp(partition))).end
+
+    def end_seen(self, partition: Partition) -> Position | None:
+        """Return the position behind the last record, as the broker said when it was last read."""
+        return end_seen(self._consumer, self._tp(partition))
 
     async def last(self, partition: Partition) -> Position:
         """Return the position of the last record, that of the next where there is none."""

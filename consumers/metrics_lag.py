@@ -14,6 +14,10 @@ class Behind(NamedTuple):
     seconds: float
 
 
+def nowhere(_: Partition) -> None:
+    """Say that the end of a log is not known."""
+
+
 class Lag:
     """The lag of one reader over its partitions, from where it was seen at which time.
 

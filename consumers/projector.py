@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
 import structlog
@@ -17,8 +17,10 @@ import structlog
 from agentjournal.envelope import Recorded
 from agentjournal.ids import Partition, Position
 from agentjournal.partitions import PARTITIONS
+from consumers.metrics_readers import ReaderMetrics
 from consumers.ownership import Membership, share_of
 from consumers.tracing import Traces, untraced
+from consumers.watch import Watch
 from projections.folding import Folded, Place, PoisonError, ProjectionFold
 from projections.projection import Projection
 from streams.ports import OutageError
@@ -82,6 +84,7 @@ class ProjectorPorts:
     models: ReadModels
     membership: Membership
     traces: Traces[Recorded, Sequence[FoldedBatch]] = untraced
+    seen: ReaderMetrics = field(default_factory=lambda: ReaderMetrics(Watch("projector")))
 
 
 class StartOverError(Exception):
@@ -114,6 +117,7 @@ class Projector:
         # longer than Postgres lets a transaction idle would else start over again and again.
         self._one_by_one = False
         self._last_heartbeat = 0.0
+        ports.seen.watch.sampled(lambda: ports.seen.sample_folds(self._folds))
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set. Raises IntegrityError when the log forks or was replaced."""
@@ -131,6 +135,7 @@ class Projector:
                 await self._turn()
             except (OutageError, StartOverError) as trouble:
                 _LOG.warning("starting_over", reason=str(trouble), kind=type(trouble).__name__)
+                self._ports.seen.starts_over(trouble)
                 await self._forget()
                 self._folds = []  # another generation may be live by now
                 self._one_by_one = True
@@ -143,6 +148,7 @@ class Projector:
             await asyncio.sleep(self._options.poll_s)
             return
         polled = await self._ports.events.poll(timeout_s=self._options.poll_s)
+        read_s = time.monotonic()
         self._fault("polled")
         if not polled:
             if self._storing is not None and self._storing.done():
@@ -155,7 +161,7 @@ class Projector:
             batches = await self._folded(polled)  # the last one was replayed: fold on top of that
         if batches is not None:
             self._storing = asyncio.create_task(finishing(batches, self._ports.models.store))
-            self._in_store = polled
+            self._in_store, self._ports.seen.read_s = polled, read_s
             # What was folded is on its way before the next poll is waited for.
             await asyncio.sleep(0)
             if self._one_by_one and await self._stored():
@@ -191,6 +197,7 @@ class Projector:
         except PoisonedBatchError as poison:
             await self._replay(self._in_store, poison)
             return False
+        self._ports.seen.stored(self._in_store)
         return True
 
     async def _replay(self, polled: Polled, poison: Exception) -> None:
@@ -200,6 +207,7 @@ class Projector:
             fold.forget()
             await self._ports.models.load_places(fold, sorted(self._share))
         await self._ports.models.replay(self._folds, polled)
+        self._ports.seen.stored(polled)
         most = self._options.most_parked
         for fold in self._folds:
             if len(fold.parked) > most:
@@ -220,6 +228,7 @@ class Projector:
         if share != self._share:
             await self._stored()
             await self._take(share)
+        self._ports.seen.owns(len(share))
 
     async def _take(self, share: set[Partition]) -> None:
         await self._forget()

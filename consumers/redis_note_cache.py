@@ -25,13 +25,15 @@ return 1
 """
 # Folds changes into the hashes that exist, and moves the progress, only forwards. A member that is
 # ahead of the progress would leave a hole: it is refused. Hashes hold a version, so what one that
-# is behind does again changes nothing. ARGV: from, next, input position, hash of the record before
+# is behind does again changes nothing. Returns 1 and the number of changes to hashes that exist, 0
+# when it is refused. ARGV: from, next, input position, hash of the record before
 # next, idle time; then for each change the index of its key, version, field, value; without a field
 # all notes are gone, without a value one.
 _ADVANCE = """
 local progress = redis.call('HMGET', KEYS[1], 'next', 'input', 'generation')
 if not progress[1] or tonumber(progress[1]) < tonumber(ARGV[1]) then return 0 end
 if tonumber(progress[1]) >= tonumber(ARGV[2]) then return 1 end
+local kept = 0
 for i = 6, #ARGV, 4 do
     local key = KEYS[tonumber(ARGV[i])]
     local held = redis.call('HMGET', key, 'generation', 'version')
@@ -46,11 +48,12 @@ for i = 6, #ARGV, 4 do
         end
         redis.call('HSET', key, 'version', ARGV[i + 1])
         redis.call('PEXPIRE', key, ARGV[5])
+        kept = kept + 1
     end
 end
 redis.call('HSET', KEYS[1], 'next', ARGV[2], 'hash', ARGV[4])
 if tonumber(progress[2]) < tonumber(ARGV[3]) then redis.call('HSET', KEYS[1], 'input', ARGV[3]) end
-return 1
+return 1 + kept
 """
 
 
@@ -80,10 +83,13 @@ class RedisNoteCache:
         """Begin a partition anew at a position; False when another member did meanwhile."""
         seen = "" if instead_of is None else instead_of.generation
         key = progress_key(self._prefix, partition)
-        return await self._eval(_BEGIN, [key], [seen, secrets.token_hex(8), position])
+        return bool(await self._eval(_BEGIN, [key], [seen, secrets.token_hex(8), position]))
 
-    async def advance(self, partition: Partition, advance: Advance) -> bool:
-        """Fold changes and move on; False when the progress in Redis is not where they begin."""
+    async def advance(self, partition: Partition, advance: Advance) -> int | None:
+        """Fold changes and move on; return how many were of sessions that are kept.
+
+        None: the progress in Redis is not where they begin.
+        """
         keys = [progress_key(self._prefix, partition)]
         index: dict[StreamId, int] = {}
         values: list[bytes | int | str] = [
@@ -100,7 +106,8 @@ class RedisNoteCache:
             field = b"" if change.key is None else field_of(change.key)
             value = b"" if change.note is None else value_of(change.note)
             values += index[change.stream], change.version, field, value
-        return await self._eval(_ADVANCE, keys, values)
+        done = await self._eval(_ADVANCE, keys, values)
+        return done - 1 if done else None
 
     async def close(self) -> None:
         """Close the connection."""
@@ -108,8 +115,8 @@ class RedisNoteCache:
 
     async def _eval(
         self, script: str, keys: Sequence[str], values: Sequence[bytes | int | str]
-    ) -> bool:
+    ) -> int:
         try:
-            return bool(await self._redis.eval(script, len(keys), *keys, *values))
+            return int(await self._redis.eval(script, len(keys), *keys, *values))
         except (RedisError, OSError, TimeoutError) as error:
             raise OutageError(f"Redis: {error!r}") from error

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
 from agentjournal.ids import Partition
+from consumers.metrics_sequencer import SequencerMetrics
 from consumers.ownership import Courtesy, Membership, share_of
 from consumers.takeover import Owned, take_over
 from consumers.tracing import Traces, untraced
@@ -69,6 +70,7 @@ class SequencerPorts:
     answers: Answers
     membership: Membership
     traces: Traces[Input, Mapping[Partition, Step]] = untraced
+    seen: SequencerMetrics = field(default_factory=SequencerMetrics)
 
 
 class Sequencer:
@@ -92,6 +94,7 @@ class Sequencer:
         self._last_save = self._last_heartbeat = 0.0
         self._appends_since_save = 0
         self.ready = asyncio.Event()  # set once this member owns all of its share
+        ports.seen.watch.sampled(lambda: ports.seen.sample(self._owned))
 
     @property
     def owned(self) -> set[Partition]:
@@ -102,6 +105,14 @@ class Sequencer:
 
         Raises IntegrityError when the log is not what it must be: nothing is skipped.
         """
+        try:
+            await self._work(stop)
+        except asyncio.CancelledError:
+            self._say_unsaved("it took too long")
+            await self._cut()
+            raise
+
+    async def _work(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
             try:
                 await self._turn()
@@ -110,7 +121,12 @@ class Sequencer:
         try:
             await self._finish()
         except (OutageError, EmissionUnknownError, OwnershipLostError) as trouble:
-            _LOG.warning("stopped_unsaved", reason=str(trouble))
+            self._say_unsaved(str(trouble))
+
+    def _say_unsaved(self, reason: str) -> None:
+        """Say what the next owner reads and decides again: the log has it all."""
+        heads = sum(len(owned.unsaved) for owned in self._owned.values())
+        _LOG.warning("stopped_unsaved", reason=reason, partitions=sorted(self._owned), heads=heads)
 
     async def _turn(self) -> None:
         await self._follow_membership()
@@ -118,6 +134,7 @@ class Sequencer:
             await asyncio.sleep(self._options.poll_s)
             return
         polled = await self._ports.appends.poll(timeout_s=self._options.poll_s)
+        read_s = time.monotonic()
         self._fault("polled")
         finishing = self._ports.traces(polled)
         steps = await self._fold(polled)
@@ -125,6 +142,7 @@ class Sequencer:
             await self._emitting
             self._emitting = None
         if steps:
+            self._ports.seen.read_s = read_s
             self._emitting = asyncio.create_task(finishing(steps, self._emit))
         await self._save_when_due()
 
@@ -160,6 +178,7 @@ class Sequencer:
                 owned.acknowledge(step, last.get(partition))
         self._fault("acknowledged")
         await self._ports.answers.send([a for step in steps.values() for a in step.answers])
+        self._ports.seen.answered(steps)
         self._fault("answered")
 
     async def _save_when_due(self) -> None:
@@ -217,6 +236,9 @@ class Sequencer:
             self._ports.appends.assign({p: o.fold.next_input for p, o in self._owned.items()})
         if set(self._owned) == share:
             self.ready.set()
+            self._ports.seen.watch.works_on(len(share))
+        else:
+            self._ports.seen.watch.health.waits("partitions that are not taken yet")
 
     async def _take(self, partition: Partition) -> None:
         logs = (self._ports.appends, self._ports.events)
@@ -255,13 +277,10 @@ class Sequencer:
         """Drop what is not acknowledged; the next turns take the partitions anew."""
         _LOG.warning("starting_over", reason=str(trouble), kind=type(trouble).__name__)
         self.ready.clear()
+        self._ports.seen.starts_over(trouble)
         self._owned.clear()
         self._ports.appends.assign({})
-        for task in (self._emitting, self._saving):
-            if task is not None:
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
-        self._emitting = self._saving = None
+        await self._cut()
         self._last_heartbeat = 0.0
         while not stop.is_set():
             await asyncio.sleep(self._options.outage_pause_s)
@@ -271,3 +290,11 @@ class Sequencer:
                 _LOG.warning("broker_away", reason=str(error))
             else:
                 return
+
+    async def _cut(self) -> None:
+        """Stop waiting for what is on its way: it is unknown now."""
+        for task in (self._emitting, self._saving):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        self._emitting = self._saving = None

@@ -73,7 +73,7 @@ class Scene:
         after = Position(place + len(batch))
         advance = Advance(place, after, after, "hash", batch)
         went_on = await self.writer.advance(PARTITION, advance)
-        self.places[member] = after if went_on else None
+        self.places[member] = after if went_on is not None else None
 
     async def take(self, member: int, _: None) -> None:
         held = await self.writer.place(PARTITION)
