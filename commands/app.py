@@ -28,6 +28,7 @@ _MODULES = {
     "files": ("files",),
     "revert": ("revert",),
     "tail": ("tail",),
+    "alerts": ("alerts",),
     "sql": ("sql", "psql"),
     "verify": ("verify",),
     "rebuild": ("rebuild",),
@@ -35,6 +36,7 @@ _MODULES = {
     "dead": ("dead",),
     "parked": ("parked", "redrive"),
     "importing": ("import",),
+    "schemas": ("schemas",),
 }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import orjson
@@ -164,3 +166,11 @@ def test_an_alert_does_not_change() -> None:
     with pytest.raises(AttributeError):
         STORM.text = "other"  # type: ignore[misc] # that is the point
     assert isinstance(STORM, Alert)
+
+
+def test_the_page_has_a_part_for_every_kind_and_its_severity() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "alerts.md").read_text(encoding="utf-8")
+    parts = re.findall(r"^### `(\w+)`\n\n(?:.+\n)+\n\*What to do\.\* ", page, re.MULTILINE)
+    assert sorted(parts) == sorted(SEVERITIES)
+    table = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", page, re.MULTILINE))
+    assert table == SEVERITIES
