@@ -91,8 +91,9 @@ class TracedAppends:
 
     def _ended(self, pending: Pending) -> None:
         outcome = pending.outcome
-        if (error := outcome.exception()) is not None:
-            self._given_up(pending, type(error))
+        error = None if outcome.cancelled() else outcome.exception()
+        if outcome.cancelled() or error is not None:
+            self._given_up(pending, AppendOutcomeUnknown if error is None else type(error))
             return
         receipt = outcome.result()
         for span in self._open.pop(pending, ()):
