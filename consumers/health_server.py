@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse
 
 _MOST_PORT = 65_535
-_JSON = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
+_JSON = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
 _SILENT_S = 5.0  # a client that says nothing for so long is left
 
 
@@ -85,7 +85,7 @@ def _app(watched: Watched) -> Callable[[dict[str, Any], StartResponse], Iterable
                 good, roles = watched.health.ready()
                 return _answer(start_response, {"ready": good, "roles": roles}, good=good)
             case _:
-                start_response("404 Not Found", _JSON)
+                start_response("404 Not Found", [*_JSON])
                 return [b'{"paths":["/metrics","/healthz","/readyz"]}\n']
 
     return app
@@ -102,7 +102,7 @@ def sample(watched: Watched) -> None:
 def _answer(
     start_response: StartResponse, said: Mapping[str, Any], *, good: bool
 ) -> Iterable[bytes]:
-    start_response("200 OK" if good else "503 Service Unavailable", _JSON)
+    start_response("200 OK" if good else "503 Service Unavailable", [*_JSON])
     return [orjson.dumps(said, option=orjson.OPT_APPEND_NEWLINE)]
 
 
