@@ -47,13 +47,16 @@ if TYPE_CHECKING:
         NoOutcome,
         NotCaughtUp,
         NotConfigured,
+        NotParked,
         PlanNotFound,
         PlanRefused,
+        RedactionFailed,
         SessionMismatch,
         SessionNotFound,
         StreamDeleted,
         StreamParked,
         TaskNotFound,
+        TooManyParked,
         Unavailable,
         VersionConflict,
         VersionNotFound,
@@ -162,11 +165,14 @@ if TYPE_CHECKING:
     from agentjournal.plans import Plan
     from agentjournal.ports import SessionInfo
     from agentjournal.receipts import Receipt
+    from agentjournal.redaction import Redactor
     from agentjournal.run import Run
+    from agentjournal.service import Service
     from agentjournal.session import Session
     from agentjournal.settings import Settings
     from agentjournal.state import Message, SessionState
     from agentjournal.streaming import StreamedMessage
+    from agentjournal.subscriptions import Parked
     from agentjournal.summary import Summary
     from agentjournal.task import Task
     from agentjournal.task_state import TaskState
@@ -266,11 +272,13 @@ __all__ = [
     "NoOutcome",
     "NotCaughtUp",
     "NotConfigured",
+    "NotParked",
     "NoteDeleted",
     "NoteSet",
     "OutcomeUnknown",
     "Output",
     "Parent",
+    "Parked",
     "Part",
     "PendingAppend",
     "Plan",
@@ -291,10 +299,13 @@ __all__ = [
     "Receipt",
     "Record",
     "Recorded",
+    "RedactionFailed",
+    "Redactor",
     "RefusalPart",
     "RefusedFacts",
     "Retry",
     "Run",
+    "Service",
     "Session",
     "SessionDeleted",
     "SessionEnded",
@@ -325,6 +336,7 @@ __all__ = [
     "TaskNotFound",
     "TaskState",
     "TextPart",
+    "TooManyParked",
     "Tool",
     "ToolCall",
     "ToolCallPart",
@@ -415,7 +427,11 @@ _MODULES = {
     "LimitExceeded": "errors",
     "MessageAbandoned": "errors",
     "NotCaughtUp": "errors",
+    "RedactionFailed": "errors",
+    "Redactor": "redaction",
     "NotConfigured": "errors",
+    "NotParked": "errors",
+    "TooManyParked": "errors",
     "SessionMismatch": "errors",
     "SessionNotFound": "errors",
     "StreamDeleted": "errors",
@@ -431,6 +447,8 @@ _MODULES = {
     "SessionInfo": "ports",
     "Receipt": "receipts",
     "PendingAppend": "handle",
+    "Service": "service",
+    "Parked": "subscriptions",
     "Session": "session",
     "Settings": "settings",
     "Message": "state",

@@ -24,6 +24,7 @@ from agentjournal.events import (
 )
 from agentjournal.events.decode import rejection
 from agentjournal.execution_state import Approval
+from agentjournal.outcomes import REDACTED_ARGUMENTS
 from agentjournal.state import SessionState
 from agentjournal.stored import written_time
 from agentjournal.tool_calls import ToolCall
@@ -235,6 +236,8 @@ def _granted(call: ToolCall, held: Approval) -> Allowed | Denied:
     edited = held.edited_arguments_text
     if edited is None:
         return Allowed(call.arguments_text, held.approval_id)
+    if held.is_redacted:
+        return Denied(REDACTED_ARGUMENTS)
     try:
         decode(edited.encode())
     except ValueError:

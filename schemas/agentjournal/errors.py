@@ -38,6 +38,21 @@ class AppendRejected(AgentJournalError):
         self.path, self.reason = path, reason
 
 
+class RedactionFailed(AgentJournalError):
+    """What was to redact an event raised an error: nothing was sent. Correct it, then append again.
+
+    `path` names the event, `error_type` the error, `where` the line that raised it. What the error
+    said is not here, since it may hold what was to be redacted.
+    """
+
+    def __init__(self, path: str, event_type: str, error_type: str, where: str) -> None:
+        super().__init__(
+            f"{path}: {event_type} could not be redacted, and was not sent: {error_type} at {where}"
+        )
+        self.path, self.event_type = path, event_type
+        self.error_type, self.where = error_type, where
+
+
 class VersionConflict(AgentJournalError):
     """Another writer got there first: load again, decide again, append again."""
 

@@ -23,6 +23,7 @@ from agentjournal.events import (
     TurnEnded,
     TurnStarted,
 )
+from agentjournal.events.wire import is_redacted
 from agentjournal.ids import Version
 from agentjournal.stored import Foldable
 
@@ -64,6 +65,7 @@ class Approval:
     comment: str | None = None
     edited_arguments_text: str | None = None
     answered_version: Version | None = None
+    is_redacted: bool = False  # whether the log does not have all of the edited arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,11 @@ def approval_answered(
         outcome = "granted" if isinstance(event, ApprovalGranted) else "denied"
         held = replace(held, by=event.by, comment=event.comment)
     if isinstance(event, ApprovalGranted):
-        held = replace(held, edited_arguments_text=event.edited_arguments_text)
+        held = replace(
+            held,
+            edited_arguments_text=event.edited_arguments_text,
+            is_redacted=is_redacted(event, "edited_arguments_text"),
+        )
     held = replace(held, outcome=outcome, answered_version=recorded.version)
     state.approvals[event.approval_id] = held
     state.answered_version = recorded.version

@@ -16,7 +16,14 @@ from agentjournal.errors import AgentJournalError, NeedsVerification, VersionCon
 from agentjournal.events import Event, ToolFailed, ToolFailure
 from agentjournal.execution_state import unanswered
 from agentjournal.ids import Version
-from agentjournal.outcomes import NOT_DONE, ToolError, failure_of, is_unknown, shown_failure
+from agentjournal.outcomes import (
+    NOT_DONE,
+    REDACTED_ARGUMENTS,
+    ToolError,
+    failure_of,
+    is_unknown,
+    shown_failure,
+)
 from agentjournal.receipts import Receipt
 from agentjournal.retrying import is_not_done, retry_wait, to_do, uncertain_s
 from agentjournal.run_handoffs import RunHandoffs
@@ -120,6 +127,8 @@ class _Finishing:
                     return "unknown"
                 if self._call.outcome != "open":
                     continue
+                if self._call.is_redacted:
+                    return "unknown"  # it may have happened, and cannot be run again
             elif call.outcome == "failed" and not is_not_done(call):
                 if (wait_s := retry_wait(tool.retry, call)) is None:
                     return "ended"
@@ -135,6 +144,8 @@ class _Finishing:
     async def _attempt(self, tool: Tool) -> _How | None:
         """Run the call once, if it may run; what came of it is in the call."""
         call = self._call
+        if call.is_redacted:
+            return await self._refuse(REDACTED_ARGUMENTS)
         try:
             arguments = tool.check(parsed(call.arguments_text))
             text, approval_id = call.arguments_text, None

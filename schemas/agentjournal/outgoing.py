@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import traceback
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
-from agentjournal.errors import AppendRejected
+from agentjournal.errors import AppendRejected, RedactionFailed
 from agentjournal.events import BUILT_IN, Event, NoteSet, allowed_on
 from agentjournal.events.fields import ID_RULE, is_id
 from agentjournal.ids import new_event_id
@@ -79,7 +81,7 @@ def _one(kind: str, index: int, event: object, redact: Redact | None, now: str) 
     place = f"events[{index}]"
     if not isinstance(event, Event):
         raise AppendRejected(place, f"is a {type(event).__name__}, not an event")
-    written = _redacted(event, redact)
+    written = redacted(event, redact, place)
     if not isinstance(written, Event):
         raise AppendRejected(place, f"was redacted to a {type(written).__name__}, not an event")
     if not written.type:
@@ -97,8 +99,23 @@ def _one(kind: str, index: int, event: object, redact: Redact | None, now: str) 
     return NewEvent(new_event_id(), written.type, data, written.schema_version, now)
 
 
-def _redacted(event: Event, redact: Redact | None) -> object:
-    return event if redact is None else redact(event)  # a caller's function may return anything
+def redacted(event: Event, redact: Redact | None, place: str) -> object:
+    """Return what `redact` makes of an event: anything, as a caller's function may.
+
+    Raises RedactionFailed when it raises, with nothing of the event in it.
+    """
+    if redact is None:
+        return event
+    try:
+        return redact(event)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it may quote the event
+        failure = RedactionFailed(place, event.type, type(error).__name__, _line_of(error))
+    raise failure  # here, so that the error is not its context
+
+
+def _line_of(error: Exception) -> str:
+    lines = traceback.extract_tb(error.__traceback__)
+    return f"{Path(lines[-1].filename).name}:{lines[-1].lineno}"
 
 
 def checked_id(name: str, text: str) -> str:

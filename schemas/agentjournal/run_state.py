@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentjournal.errors import AppendOutcomeUnknown
-from agentjournal.events import Event
+from agentjournal.errors import AppendOutcomeUnknown, LimitExceeded
+from agentjournal.events import Event, Failure, MessageAdded, ToolCallPart, TurnEnded, TurnStarted
 from agentjournal.ids import Version
 from agentjournal.leasing import Keeper
 from agentjournal.receipts import Receipt
@@ -61,6 +62,7 @@ class Known:
         self._is_dirty = False  # whether something was sent of which nobody knows the outcome
         self._held_from = session.time.monotonic()
         self._ahead: dict[int, list[Event]] = {}  # by first version
+        self._asked: dict[str, str] = {}  # arguments of the calls that were asked for here
         if state.version < lease.fence:
             self._ahead[lease.fence] = [lease]
             self._fold_ahead()
@@ -134,6 +136,7 @@ class Known:
         if state.version < self.state.version:
             return self.state  # another read, or an append, was faster
         self.state = state
+        self._put_back(state)
         self._ahead = {v: each for v, each in self._ahead.items() if v > state.version}
         self._fold_ahead()
         return state
@@ -156,15 +159,40 @@ class Known:
         except (AppendOutcomeUnknown, asyncio.CancelledError):
             self._is_dirty = True
             raise
+        except LimitExceeded as error:
+            await self._end_turn(batch, error)
+            raise
         self._recorded(batch, receipt)
         if not self.going:  # else calls that go on at once may fill the gap, and nobody looks yet
             await self.catch_up()
         return receipt
 
+    async def _end_turn(self, refused: Sequence[Event], error: LimitExceeded) -> None:
+        """End the turn, or worker after worker would find it open and could do nothing either."""
+        opening = [event for event in refused if isinstance(event, TurnStarted)]
+        turn_id = opening[-1].turn_id if opening else self.state.turn_id
+        if turn_id is not None:
+            failure = Failure(type="limit_exceeded", message=str(error))
+            ended = TurnEnded(turn_id=turn_id, reason="limit", error=failure)
+            self._recorded([*opening, ended], await self.session.append([*opening, ended]))
+
     def _recorded(self, events: Sequence[Event], receipt: Receipt) -> None:
+        for event in events:
+            for part in event.parts if isinstance(event, MessageAdded) else ():
+                if isinstance(part, ToolCallPart):
+                    self._asked[part.call_id] = part.arguments_text
         if receipt.first_version > self.state.version:
             self._ahead[receipt.first_version] = list(events)
             self._fold_ahead()
+
+    def _put_back(self, state: SessionState) -> None:
+        """Give calls that this run recorded the arguments that were taken out on their way."""
+        for call_id, text in list(self._asked.items()):
+            call = state.calls.get(call_id)
+            if call is not None and call.is_redacted and call.outcome != "completed":
+                state.calls[call_id] = replace(call, arguments_text=text, is_redacted=False)
+            elif call is not None:
+                del self._asked[call_id]
 
     async def catch_up(self) -> None:
         """Read what others wrote between this run's events, and what became of what was unknown."""

@@ -14,6 +14,7 @@ from agentjournal.events.decode import rejection
 from agentjournal.handle import Time
 from agentjournal.ids import Version, new_event_id
 from agentjournal.lease_state import SessionLease
+from agentjournal.outgoing import redacted
 from agentjournal.plan_decisions import creation
 from agentjournal.plan_writer import PlanWriter
 from agentjournal.planning import Moment, PlanState
@@ -93,8 +94,7 @@ class SessionPlans(SessionCheckpoints):
 
     def _as_written(self, wanted: PlanCreated) -> PlanCreated:
         """Return a plan as the log has it, to be compared with what was written before."""
-        redact = self._servers.redact
-        written = wanted if redact is None else redact(wanted)
+        written = redacted(wanted, self._servers.redact, "plan")
         if not isinstance(written, PlanCreated):
             raise TypeError(f"a plan was redacted to a {type(written).__name__}")
         return written

@@ -43,6 +43,7 @@ from agentjournal.events import (
     TurnEnded,
     TurnStarted,
 )
+from agentjournal.events.wire import is_redacted
 from agentjournal.execution_state import (
     Approval,
     Handoff,
@@ -65,7 +66,13 @@ from agentjournal.stored import Foldable
 from agentjournal.summary import Summary
 from agentjournal.tool_calls import ToolCall, begin_call, end_call, settle_call
 from agentjournal.usage import Usage, model_called
-from agentjournal.work_state import WORK_FOLDS, WorkState, forget_notes
+from agentjournal.work_state import (
+    WORK_FOLDS,
+    WorkState,
+    bring_notes_back,
+    forget_notes,
+    put_notes_aside,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +227,14 @@ def _message(state: SessionState, event: MessageAdded, recorded: Foldable) -> No
         recorded.tokens,
     )
     state.messages.append(message)
-    for part in event.parts:
+    for index, part in enumerate(event.parts):
         if type(part) is ToolCallPart and part.call_id not in state.calls:
             state.calls[part.call_id] = ToolCall(
-                part.call_id, part.name, part.arguments_text, recorded.version
+                part.call_id,
+                part.name,
+                part.arguments_text,
+                recorded.version,
+                is_redacted=is_redacted(event, "parts", index, "arguments_text"),
             )
 
 
@@ -235,8 +246,13 @@ def _compaction(event: ConversationCompacted, version: Version) -> Compaction:
 def _status(status: str) -> _Fold:
     def change(state: SessionState, _: Any, __: Foldable) -> None:
         state.status = status
-        if status != "open":
-            forget_notes(state)
+        match status:
+            case "open":
+                bring_notes_back(state)
+            case "expired":
+                put_notes_aside(state)
+            case _:
+                forget_notes(state)
 
     return change
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from agentjournal.codec import decode
 from agentjournal.events import ToolCompleted, ToolFailed, ToolFailure, ToolSettled, ToolStarted
+from agentjournal.events.wire import is_redacted
 from agentjournal.ids import Version
 from agentjournal.stored import Foldable
 
@@ -44,6 +45,7 @@ class ToolCall:
     group: int = 1  # a recorded failure begins the next group of attempts, and a new key
     lease_s: float | None = None  # after it the outcome of an open one is unknown
     started_at: str | None = None  # the broker's clock
+    is_redacted: bool = False  # whether the log does not have all of its arguments
 
     @property
     def is_inherited(self) -> bool:
@@ -73,6 +75,7 @@ def begin_call(state: SessionState, event: ToolStarted, recorded: Foldable) -> N
             group=1 if held is None else next_group(held),
             lease_s=event.lease_s,
             started_at=recorded.recorded_at,
+            is_redacted=is_redacted(event, "arguments_text"),
         )
 
 
@@ -130,4 +133,5 @@ def _settle(
         held.group,
         held.lease_s,
         held.started_at,
+        held.is_redacted,
     )

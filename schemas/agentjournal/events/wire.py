@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel
 
+REDACTED = "$redacted"  # the field of an event that says what was taken out of it
+
 
 class _Written(NamedTuple):
     """How one field of a model is written."""
@@ -88,3 +90,14 @@ def _missing_inside(value: Any) -> Iterator[tuple[str | int, ...]]:
         for at, item in items:
             for path in _missing_inside(item):
                 yield (at, *path)
+
+
+def is_redacted(model: BaseModel, *path: str | int) -> bool:
+    """Return whether something was taken out of a field of an event before it was recorded."""
+    extra = model.model_extra
+    if not extra or REDACTED not in extra:  # as nearly always
+        return False
+    said = extra[REDACTED]
+    return isinstance(said, list) and any(
+        isinstance(each, dict) and each.get("path") == [*path] for each in said
+    )
