@@ -1,5 +1,7 @@
 """memory: the notes of a session or a task, the last of each key, and where a session ended.
 
+An end takes the notes for good; expiry hides them until the session is resumed.
+
 Values stay in `events`: a row says by version where its value is.
 """
 
@@ -9,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentjournal.envelope import Recorded
-from projections.columns import Apply, folding, row_of
+from projections.columns import Apply, folding, owner, row_of
 from projections.memory_tables import NOTE_ENDS, NOTES
 from projections.projection import Projection, read_sql
 from projections.rows import Changes
@@ -38,11 +40,20 @@ def _ended(r: Recorded, _: Any, changes: Changes) -> None:
     changes.add("note_ends", row_of(r))
 
 
+def _expired(r: Recorded, _: Any, changes: Changes) -> None:
+    changes.add("note_ends", {**owner(r.stream), "expired_version": r.version})
+
+
+def _resumed(r: Recorded, _: Any, changes: Changes) -> None:
+    changes.add("note_ends", {**owner(r.stream), "expired_version": 0})
+
+
 _APPLY: Mapping[str, Apply] = {
     "note.set": _set,
     "note.deleted": _deleted,
     "session.ended": _ended,
-    "session.expired": _ended,
+    "session.expired": _expired,
+    "session.resumed": _resumed,
     "session.deleted": _ended,
 }
 

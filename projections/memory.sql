@@ -18,11 +18,12 @@ ON CONFLICT (tenant, session_id, task_id, key) DO UPDATE SET
 
 -- name: note_ends
 INSERT INTO agentjournal_internal.note_ends_1 AS t (
-    stream, tenant, session_id, task_id, version
+    stream, tenant, session_id, task_id, version, expired_version
 )
 SELECT * FROM unnest(
     %(stream)b::text[], %(tenant)b::text[], %(session_id)b::text[], %(task_id)b::text[],
-    %(version)b::bigint[]
+    %(version)b::bigint[], %(expired_version)b::bigint[]
 )
 ON CONFLICT (tenant, session_id, task_id) DO UPDATE SET
-    version = coalesce(excluded.version, t.version);
+    version = coalesce(excluded.version, t.version),
+    expired_version = coalesce(excluded.expired_version, t.expired_version);

@@ -17,4 +17,6 @@ NOTES = Table(
         "recorded_at": "last",
     },
 )
-NOTE_ENDS = Table("note_ends", {"stream": "key", **OWNER, "version": "last"})
+NOTE_ENDS = Table(
+    "note_ends", {"stream": "key", **OWNER, "version": "last", "expired_version": "last"}
+)

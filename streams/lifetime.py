@@ -53,6 +53,7 @@ ALWAYS = frozenset(
         "tool.failed",
         "tool.settled",
         "turn.ended",
+        "turn.started",  # or no worker could say that it can do nothing about a message
     }
 )
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agentjournal.errors import AppendRejected, SessionNotFound
-from agentjournal.events import ConversationRewound, LeaseAcquired, SessionEnded
+from agentjournal.events import ConversationRewound, LeaseAcquired, SessionEnded, SessionResumed
 from agentjournal.forks import ForkTooDeepError, forked
 from agentjournal.ids import new_event_id, stream_id
 from agentjournal.leasing import Keeper, checked_length, process_name, take_when_free
@@ -113,6 +113,8 @@ class Session(SessionStates, SessionPlans, SessionHandoffs):
             last = abandoned[-1] if abandoned else receipt
             state = await held.state_before(last, timeout_s)
             run = (make or Run)(held, state.copied(), keeper)
+            if run.state.status == "expired":
+                await run.append(SessionResumed(worker=worker))  # and its notes are back
             await run.deliver()
         except BaseException:
             await keeper.release()

@@ -71,6 +71,7 @@ class WorkState:
     environment: EnvironmentState = field(default_factory=EnvironmentState)
     checkpoints: dict[str, CheckpointState] = field(default_factory=dict[str, CheckpointState])
     decisions: list[Decision] = field(default_factory=list[Decision])
+    notes_aside: dict[str, NoteState] = field(default_factory=dict[str, NoteState])  # while expired
 
     def notes_at(self, moment: datetime) -> dict[str, Any]:
         """Return the values of the notes that hold at a moment, in the order of their keys."""
@@ -85,12 +86,26 @@ class WorkState:
             "environment": self.environment.copied(),
             "checkpoints": dict(self.checkpoints),
             "decisions": list(self.decisions),
+            "notes_aside": dict(self.notes_aside),
         }
 
 
 def forget_notes(state: WorkState) -> None:
     """Drop the notes of a session that ends."""
     state.notes.clear()
+    state.notes_aside.clear()
+
+
+def put_notes_aside(state: WorkState) -> None:
+    """Hide the notes of a session that expires."""
+    state.notes_aside |= state.notes
+    state.notes.clear()
+
+
+def bring_notes_back(state: WorkState) -> None:
+    """Show the notes that an expired session had, but for those that were written since."""
+    state.notes = state.notes_aside | state.notes
+    state.notes_aside = {}
 
 
 def _note_set(state: WorkState, event: NoteSet, recorded: Foldable) -> None:
@@ -101,6 +116,7 @@ def _note_set(state: WorkState, event: NoteSet, recorded: Foldable) -> None:
 
 def _note_deleted(state: WorkState, event: NoteDeleted, _: Foldable) -> None:
     state.notes.pop(event.key, None)
+    state.notes_aside.pop(event.key, None)
 
 
 def _decided(state: WorkState, event: DecisionMade, recorded: Foldable) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentjournal import Log, NoteDeleted, NoteSet, SessionEnded, SessionResumed
+from agentjournal import Log, NoteDeleted, NoteSet, SessionEnded, SessionExpired, SessionResumed
 from agentjournal.settings import Settings
 from tests.servers import connected, query
 from tests.views import recorded, rows
@@ -63,6 +63,22 @@ async def test_a_note_holds_until_its_time_has_passed(journal: Settings) -> None
         before = until - timedelta(microseconds=1)
         assert await live(journal, log, before) == {"short", "for ever", "kept"}
         assert await live(journal, log, until) == {"for ever", "kept"}
+
+
+async def test_notes_are_hidden_when_the_session_expired_and_come_back_when_it_is_resumed(
+    journal: Settings,
+) -> None:
+    async with connected(journal) as log:
+        session = log.session("s")
+        await session.append([NoteSet(key="a", value=1), NoteSet(key="b", value=1)])
+        receipt = await session.append(SessionExpired(idle_s=0), expected_version=3)
+        await log.caught_up(receipt)
+        assert await notes(journal, log) == {}
+        await recorded(log, NoteSet(key="b", value=2))
+        assert {k: row["value"] for k, row in (await notes(journal, log)).items()} == {"b": 2}
+        await recorded(log, SessionResumed())
+        found = {k: row["value"] for k, row in (await notes(journal, log)).items()}
+        assert found == {"a": 1, "b": 2}
 
 
 async def test_notes_are_gone_when_the_session_ended_also_when_it_is_resumed(

@@ -13,6 +13,7 @@ from agentjournal import (
     SessionDeleted,
     SessionEnded,
     SessionExpired,
+    SessionResumed,
 )
 from projections.memory import MEMORY
 from tests.unit.folded_rows import at, rows_of
@@ -40,12 +41,16 @@ def test_a_note_that_was_deleted_says_so_until_it_is_set_again() -> None:
     assert (row["deleted"], row["version"]) == (False, 3)
 
 
-@pytest.mark.parametrize(
-    "ending", [SessionEnded(), SessionExpired(idle_s=1), SessionDeleted(reason="asked for")]
-)
+@pytest.mark.parametrize("ending", [SessionEnded(), SessionDeleted(reason="asked for")])
 def test_where_a_session_ended_is_noted(ending: Event) -> None:
     [row] = rows_of(MEMORY, NoteSet(key="a", value=1), ending)["note_ends"]
     assert row == {"version": 2}
+
+
+def test_where_a_session_expired_is_noted_until_it_is_resumed() -> None:
+    expired = [NoteSet(key="a", value=1), SessionExpired(idle_s=1)]
+    assert rows_of(MEMORY, *expired)["note_ends"] == [{"expired_version": 2}]
+    assert rows_of(MEMORY, *expired, SessionResumed())["note_ends"] == [{"expired_version": 0}]
 
 
 @given(st.lists(events, max_size=12))

@@ -141,7 +141,7 @@ def test_decisions_and_checkpoints(given: list[Event]) -> None:
 @given(st.lists(memory_strategies.events, max_size=14))
 def test_notes(given: list[Event]) -> None:
     state, rows = both(MEMORY, given)
-    ended = max([row["version"] for row in rows["note_ends"]], default=0)
+    ended = max([row.get("version", 0) for row in rows["note_ends"]], default=0)
     assert {
         note.key: (
             note.version,

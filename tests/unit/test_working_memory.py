@@ -59,7 +59,7 @@ def test_changes_say_what_the_events_of_a_session_do(given: list[Event]) -> None
             notes[recorded.event.key] = recorded.version
         elif isinstance(recorded.event, NoteDeleted):
             notes.pop(recorded.event.key, None)
-        elif recorded.type in {"session.ended", "session.expired"}:
+        elif recorded.type in {"session.ended", "session.resumed"}:
             notes = {}
     folded: dict[str, int] = {}
     for change in changes_of(stream.recorded):

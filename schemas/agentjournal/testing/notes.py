@@ -19,7 +19,10 @@ class MemoryNotes:
     async def read(self, stream: StreamId, partition: Partition) -> StoredNotes:
         """Return the notes as they stand now."""
         rows, events = self._world.cores.rows, self._world.streams.get(stream, [])
-        ended = max((e["version"] for e in rows("note_ends") if e["stream"] == stream), default=0)
+        ends = [each for each in rows("note_ends") if each["stream"] == stream]
+        ended = max(
+            (each.get(at) or 0 for each in ends for at in ("version", "expired_version")), default=0
+        )
         noted = [
             events[row["version"] - 1]
             for row in rows("notes")
