@@ -1,0 +1,154 @@
+"""Dashboard and alert rules: every metric they name exists, every alert says what to do."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import promql_parser as promql
+import pytest
+import yaml
+
+from agentjournal.partitions import PARTITIONS
+from consumers.metrics import DECISIONS, METRICS, Metric
+
+ROOT = Path(__file__).resolve().parents[2]
+PROMETHEUS = ROOT / "deploy" / "prometheus"
+RULES: list[dict[str, Any]] = [
+    rule
+    for group in yaml.safe_load((PROMETHEUS / "alerts.yml").read_text())["groups"]
+    for rule in group["rules"]
+]
+DASHBOARD: dict[str, Any] = json.loads((ROOT / "deploy/grafana/agentjournal.json").read_text())
+PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
+EXPRESSIONS = [rule["expr"] for rule in RULES] + [
+    target["expr"] for panel in PANELS for target in panel["targets"]
+]
+OF_THE_SCRAPE = {"job", "instance"}  # labels that Prometheus gives to everything
+
+
+def parsed(expression: str) -> promql.Expr:
+    """Return an expression as Prometheus gets it: what Grafana fills in is filled in."""
+    return promql.parse(expression.replace("$__rate_interval", "1m").replace("$job", "j"))
+
+
+def selectors(expression: str) -> Iterator[promql.VectorSelector]:
+    found: list[promql.VectorSelector] = []
+
+    def visit(node: promql.Expr) -> None:
+        if isinstance(node, promql.VectorSelector):
+            found.append(node)
+        elif isinstance(node, promql.MatrixSelector):
+            found.append(node.vector_selector)
+
+    promql.walk(parsed(expression), visit, None)
+    yield from found
+
+
+def metric_of(name: str) -> tuple[Metric, set[str]]:
+    """Return the metric that a published name belongs to, and the labels it has."""
+    for suffix, labels in (("_bucket", {"le"}), ("_sum", set[str]()), ("_count", set[str]())):
+        metric = METRICS.get(name.removesuffix(suffix))  # type: ignore[call-overload]
+        if name.endswith(suffix) and metric is not None and metric.kind == "histogram":
+            return metric, {*metric.labels, *labels}
+    metric = METRICS[name]  # type: ignore[index]
+    assert metric.kind != "histogram", f"{name} is published with a suffix only"
+    return metric, set(metric.labels)
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_every_metric_exists_and_has_the_labels_it_is_selected_by(expression: str) -> None:
+    found = list(selectors(expression))
+    assert found, "an expression without a metric watches nothing"
+    for selector in found:
+        assert selector.name is not None
+        named = {matcher.name: matcher for matcher in selector.matchers.matchers}
+        assert "job" in named, "what another program publishes under the same name counts too"
+        if selector.name != "up":
+            _, labels = metric_of(selector.name)
+            assert named.keys() - OF_THE_SCRAPE <= labels
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_counters_are_read_by_their_rate_and_gauges_as_they_are(expression: str) -> None:
+    in_ranges: set[str] = set()
+
+    def visit(node: promql.Expr) -> None:
+        if isinstance(node, promql.Call) and node.func.name in {"rate", "increase"}:
+            (matrix,) = node.args
+            assert isinstance(matrix, promql.MatrixSelector)
+            assert matrix.vector_selector.name is not None
+            in_ranges.add(matrix.vector_selector.name)
+
+    promql.walk(parsed(expression), visit, None)
+    for selector in selectors(expression):
+        name = str(selector.name)
+        is_gauge = name == "up" or metric_of(name)[0].kind == "gauge"
+        assert (name in in_ranges) is not is_gauge, name
+
+
+def test_decisions_and_reasons_are_those_of_the_sequencer() -> None:
+    words: set[str] = set()
+    for expression in EXPRESSIONS:
+        for selector in selectors(expression):
+            for matcher in selector.matchers.matchers:
+                if matcher.name in {"decision", "reason"}:
+                    words.update(matcher.value.split("|"))
+    assert words
+    assert words <= set(DECISIONS)
+
+
+def test_the_number_of_partitions_is_that_of_the_rules() -> None:
+    (rule,) = (r for r in RULES if r["alert"] == "AgentjournalPartitionsWithoutOwner")
+    assert re.search(r"< (\d+)", rule["expr"]).group(1) == str(PARTITIONS)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
+def test_every_alert_says_how_bad_it_is_what_it_is_and_what_to_do(rule: dict[str, Any]) -> None:
+    assert rule["labels"]["severity"] in {"critical", "warning", "info"}
+    assert rule["annotations"]["summary"]
+    page, anchor = rule["annotations"]["runbook"].split("#")
+    assert anchor == rule["alert"].lower()
+    text = (ROOT / page).read_text(encoding="utf-8")
+    (section,) = re.findall(
+        rf"^### {rule['alert']}\n\n(.+?)(?=\n##|\Z)", text, re.MULTILINE | re.DOTALL
+    )
+    assert len(section) > 100
+
+
+def test_every_section_of_the_page_is_of_an_alert() -> None:
+    text = (ROOT / "docs/alert-rules.md").read_text(encoding="utf-8")
+    assert re.findall(r"^### (\w+)$", text, re.MULTILINE) == [rule["alert"] for rule in RULES]
+
+
+def test_every_metric_is_on_the_dashboard() -> None:
+    names = {
+        str(s.name) for panel in PANELS for t in panel["targets"] for s in selectors(t["expr"])
+    }
+    shown = {name for name in METRICS if any(each.startswith(name) for each in names)}
+    assert shown == METRICS.keys()
+
+
+def test_panels_lie_beside_each_other_and_say_what_they_show() -> None:
+    taken: set[tuple[int, int]] = set()
+    for panel in DASHBOARD["panels"]:
+        at = panel["gridPos"]
+        cells = {
+            (x, y)
+            for x in range(at["x"], at["x"] + at["w"])
+            for y in range(at["y"], at["y"] + at["h"])
+        }
+        assert not cells & taken
+        assert max(x for x, _ in cells) < 24
+        taken |= cells
+    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
+    assert all(panel["title"] and panel["description"] for panel in PANELS)
+
+
+def test_the_example_scrapes_the_job_that_the_rules_go_by() -> None:
+    config = yaml.safe_load((PROMETHEUS / "prometheus.yml").read_text())
+    assert [scrape["job_name"] for scrape in config["scrape_configs"]] == ["agentjournal"]
+    assert config["rule_files"] == ["alerts.yml"]
