@@ -21,6 +21,7 @@ from benchmarks import (
     rebuilding,
     resuming,
     sequencing,
+    subscribing,
     workflows,
 )
 from benchmarks.harness import Round, Row, median_of, report
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Round] = {
     "rebuild": rebuilding.rebuild,
     "beside": beside.beside,
     "workflows": workflows.workflows,
+    "subscribe": subscribing.subscribe,
 }
 
 

@@ -24,6 +24,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("latest.json")
 # What a row is to be at most, on the machine that it is measured on.
 TARGETS = {"resume.3000": 50.0, "call.overhead": 10.0, "agents.200": 100.0}
+AT_LEAST = {"subscribe": 40_000.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,8 @@ def report(rows: Sequence[Row]) -> None:
 
 def target(row: Row) -> str:
     """Return what a row is to reach, and whether it does; nothing where there is no such thing."""
+    if (least := AT_LEAST.get(row.name)) is not None:
+        return f"≥ {least:,g}" if row.value >= least else f"≥ {least:,g}: missed"
     most = TARGETS.get(row.name)
     if most is None:
         return ""

@@ -36,6 +36,7 @@ def _wanted(settings: Settings) -> dict[str, tuple[int, dict[str, str]]]:
         ),
         settings.dead: (1, {"retention.ms": "-1", "max.message.bytes": str(2 * _MIB)}),
         settings.alerts: (1, {"retention.ms": str(7 * _DAY_MS)}),
+        settings.services: (PARTITIONS, {"cleanup.policy": "compact"}),
     }
 
 
@@ -95,7 +96,7 @@ async def _make(admin: AIOKafkaAdminClient, topic: NewTopic) -> bool:
 async def _check(admin: AIOKafkaAdminClient, settings: Settings) -> None:
     for name in _wanted(settings):
         count = await _partitions_of(admin, name)
-        if name in (settings.appends, settings.events) and count != PARTITIONS:
+        if name in (settings.appends, settings.events, settings.services) and count != PARTITIONS:
             raise IntegrityError(
                 f"topic {name} has {count} partitions, the rules have {PARTITIONS}: "
                 "the number never changes; make the topics anew under another prefix"

@@ -21,9 +21,10 @@ from agentjournal.live import Live
 from agentjournal.outgoing import Redact, checked_id, outgoing
 from agentjournal.partitions import partition_of
 from agentjournal.pending import Pending
-from agentjournal.ports import EVENTS, Appends, Ends, Notes, Results, Subscribe, Views, Work
+from agentjournal.ports import EVENTS, Appends, Ends, Notes, Results, Views, Work
 from agentjournal.receipts import Receipt
 from agentjournal.requests import MAX_REQUEST_BYTES, NewEvent, Request
+from agentjournal.subscriptions import Subscriptions
 from agentjournal.working_memory import NoteStore, now
 
 
@@ -47,7 +48,7 @@ class Servers:
     artifacts: Artifacts | None
     stored_notes: NoteStore
     results: Results
-    subscribe: Subscribe
+    subscriptions: Subscriptions
     live: Live
     counters: Counters
     work: Work

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Generator, Mapping
+from collections.abc import AsyncIterator, Generator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from pydantic import ValidationError
 
 from agentjournal.context import Context, EntityStream, load_context
 from agentjournal.counters import Counter
-from agentjournal.envelope import Recorded
 from agentjournal.errors import AppendRejected
 from agentjournal.events import Limit, Limits, SessionStarted
 from agentjournal.events.decode import rejection
@@ -20,7 +19,7 @@ from agentjournal.ids import stream_id
 from agentjournal.leasing import checked_length, process_name
 from agentjournal.limits import limits_of
 from agentjournal.locks import PREFIX, Locking
-from agentjournal.offloading import whole_events
+from agentjournal.log_subscriptions import LogSubscriptions
 from agentjournal.outgoing import Redact, checked_id
 from agentjournal.ports import Runnable, SessionInfo
 from agentjournal.receipts import Receipt
@@ -35,7 +34,7 @@ _PAGE = 200
 DEFAULT_AGENT = "agent"
 
 
-class Log:
+class Log(LogSubscriptions):
     """A connected log. Close it, or use `async with agentjournal.connect() as log`."""
 
     def __init__(
@@ -181,23 +180,6 @@ class Log:
             limit -= len(page)
             after = page[-1].session_id
 
-    def subscribe(
-        self,
-        *,
-        group: str,
-        types: Collection[str] | None = None,
-        tenants: Collection[str] | None = None,
-        start: Literal["earliest", "latest"] = "earliest",
-    ) -> AsyncIterator[Recorded]:
-        """Yield events as they are recorded: at least once, resumable, in order per stream.
-
-        Members of a `group` share the partitions; an event counts as handled when the next one is
-        asked for. Raises IntegrityError when the log forks.
-        """
-        subscribe = self._servers.subscribe
-        events = subscribe(group=group, types=types, tenants=tenants, start=start)
-        return whole_events(events, self._servers.artifacts)
-
     def work(
         self,
         *,
@@ -278,7 +260,6 @@ class Connecting:
         return self._log
 
     async def __aenter__(self) -> Log:
-    traces: bool | None = None,
         return self._log
 
     async def __aexit__(self, *_: object) -> None:
@@ -288,7 +269,7 @@ class Connecting:
         return f"<agentjournal.connect() to {self._log.settings.kafka}: await it>"
 
 
-def connect(
+def connect(  # noqa: PLR0913 - a keyword for each thing one may give
     *,
     kafka: str | None = None,
     postgres: str | None = None,
@@ -296,6 +277,7 @@ def connect(
     tenant: str | None = None,
     redact: Redact | None = None,
     artifacts: str | None = None,
+    traces: bool | None = None,
 ) -> Connecting:
     """Return a log to await, or to use with `async with`; nothing is contacted yet.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Protocol
 
 from agentjournal.envelope import Recorded
 from agentjournal.ids import Partition, Position, StreamId, Version
@@ -208,21 +208,3 @@ class Ends(Protocol):
         ...
 
     async def close(self) -> None: ...
-
-
-class Subscribe(Protocol):
-    """Reading events as they are recorded, in a group."""
-
-    def __call__(
-        self,
-        *,
-        group: str,
-        types: Collection[str] | None,
-        tenants: Collection[str] | None,
-        start: Literal["earliest", "latest"],
-    ) -> AsyncGenerator[Recorded]:
-        """Yield events in the order of their streams; each is handled when the next is asked for.
-
-        Raises IntegrityError when a stream forks, Unavailable.
-        """
-        ...

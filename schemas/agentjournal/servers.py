@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from functools import partial
 
 from agentjournal.appender import Appender
-from agentjournal.errors import NotConfigured
 from agentjournal.artifacts import artifacts_of
+from agentjournal.errors import NotConfigured
 from agentjournal.handle import Servers
 from agentjournal.kafka_ends import KafkaEnds
 from agentjournal.kafka_outbox import KafkaOutbox
-from agentjournal.kafka_subscription import subscribe
+from agentjournal.kafka_subscriptions import KafkaSubscriptions
 from agentjournal.limits import read_limits
 from agentjournal.live import Live
-from agentjournal.ports import Appends
 from agentjournal.outgoing import Redact
+from agentjournal.ports import Appends
 from agentjournal.postgres_live import PostgresLive
 from agentjournal.postgres_notes import PostgresNotes
 from agentjournal.postgres_results import PostgresResults
@@ -42,7 +41,7 @@ def servers_of(settings: Settings, redact: Redact | None = None) -> Servers:
         artifacts=artifacts,
         stored_notes=PostgresNotes(views),
         results=PostgresResults(views),
-        subscribe=partial(subscribe, settings),
+        subscriptions=KafkaSubscriptions(settings),
         live=Live(PostgresLive(views), drafts, artifacts),
         counters=RedisCounters(settings),
         work=PostgresWork(views),

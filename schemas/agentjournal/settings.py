@@ -68,6 +68,10 @@ class Settings:
     def alerts(self) -> str:
         return f"{self.topic_prefix}alerts"
 
+    @property
+    def services(self) -> str:
+        return f"{self.topic_prefix}services"
+
 
 def find_settings(
     *,
@@ -107,14 +111,10 @@ def find_settings(
         security=_security(environ),
         artifacts=kept or None,
         limits=environ.get("AGENTJOURNAL_LIMITS") or None,
+        traces=_switch(environ, "AGENTJOURNAL_TRACES"),
     )
 
 
-def find_home(
-        traces=_switch(environ, "AGENTJOURNAL_TRACES"),
-    *, environment: Mapping[str, str] | None = None, folder: Path | None = None
-) -> Path | None:
-    """Return the stack folder that applies here, or None: as git finds its own, upwards."""
 def _switch(environ: Mapping[str, str], name: str) -> bool:
     said = environ.get(name, "").strip().lower()
     if said not in _SWITCH:
@@ -127,6 +127,10 @@ def _switch(environ: Mapping[str, str], name: str) -> bool:
 _SWITCH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False, "": False}
 
 
+def find_home(
+    *, environment: Mapping[str, str] | None = None, folder: Path | None = None
+) -> Path | None:
+    """Return the stack folder that applies here, or None: as git finds its own, upwards."""
     environ = os.environ if environment is None else environment
     if environ.get("AGENTJOURNAL_HOME"):
         return Path(environ["AGENTJOURNAL_HOME"]).expanduser()

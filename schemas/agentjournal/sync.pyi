@@ -25,6 +25,7 @@ from agentjournal.events import (
     Money,
     Part,
     PlannedStep,
+    Retry,
     SessionStarted,
     StepCompleted,
     StepFailed,
@@ -53,6 +54,7 @@ from agentjournal.run_checkpoints import Snapshot
 from agentjournal.settings import Settings
 from agentjournal.state import Message, SessionState
 from agentjournal.streaming import Record
+from agentjournal.subscriptions import Parked
 from agentjournal.tails import LiveItem
 from agentjournal.task_state import TaskState
 from agentjournal.tool_calls import ToolCall
@@ -77,6 +79,28 @@ class AppendOutcomeUnknown(agentjournal.AppendOutcomeUnknown):
 
 class Log:
     settings: Settings
+    def subscribe(
+        self,
+        *,
+        group: str,
+        types: Collection[str] | None = ...,
+        tenants: Collection[str] | None = ...,
+        start: Literal["earliest", "latest"] = ...,
+        member: str | None = ...,
+    ) -> Generator[Recorded]: ...
+    def service(
+        self,
+        name: str,
+        *,
+        types: Collection[str] | None = ...,
+        tenants: Collection[str] | None = ...,
+        start: Literal["earliest", "latest"] = ...,
+        retry: Retry | None = ...,
+        timeout_s: float = ...,
+        concurrency: int = ...,
+        most_parked: int = ...,
+        member: str | None = ...,
+    ) -> Service: ...
     def session(
         self,
         session_id: str,
@@ -120,14 +144,6 @@ class Log:
         limit: int = ...,
         after: str | None = ...,
     ) -> Generator[SessionInfo]: ...
-    def subscribe(
-        self,
-        *,
-        group: str,
-        types: Collection[str] | None = ...,
-        tenants: Collection[str] | None = ...,
-        start: Literal["earliest", "latest"] = ...,
-    ) -> Generator[Recorded]: ...
     def work(
         self,
         *,
@@ -158,6 +174,20 @@ class Log:
         trace: object,
         /,
     ) -> None: ...
+
+class Service:
+    def run(
+        self,
+        handler: Callable[[Recorded], object],
+        *,
+        stop_s: float = ...,
+    ) -> None: ...
+    def stop(self) -> None: ...
+    def parked(self) -> list[Parked]: ...
+    def redrive(
+        self,
+        *streams: str,
+    ) -> list[Parked]: ...
 
 class Session:
     stream: StreamId

@@ -43,7 +43,7 @@ class MemoryLog(Log):
             artifacts=artifacts,
             stored_notes=MemoryNotes(world),
             results=MemoryResults(world),
-            subscribe=self._subscriptions,
+            subscriptions=self._subscriptions,
             live=Live(MemoryEvents(world), MemoryDrafts(world), artifacts),
             counters=MemoryCounters(world),
             work=MemoryWork(world),

@@ -14,6 +14,7 @@ from agentjournal.envelope import Recorded, parse_record
 from agentjournal.ids import Partition, Position, StreamId
 from agentjournal.partitions import PARTITIONS, partition_of
 from agentjournal.receipts import Answer
+from agentjournal.subscriptions import Parked, Place
 from agentjournal.testing.clock import Clock
 from agentjournal.testing.cores import new_cores
 
@@ -33,6 +34,8 @@ class World:
         self.drafts = DraftStore()
         self.counted: dict[tuple[str, str, float], list[tuple[datetime, int]]] = {}
         self.groups: dict[str, Group] = {}
+        self.parked: dict[str, dict[StreamId, Parked]] = {}  # by service
+        self.asked: dict[str, dict[StreamId, Partition]] = {}
         self._waiting: list[asyncio.Future[None]] = []
 
     def append(self, stream: StreamId, value: bytes) -> Answer | None:
@@ -68,20 +71,13 @@ def _finish(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-@dataclass(slots=True, eq=False)
-class Member:
-    """One who subscribes."""
-
-    handles: Partition | None = None  # where the event is from that it handles now
-
-
 @dataclass(slots=True)
 class Group:
     """Who subscribes under one name: its members share the partitions."""
 
-    members: list[Member] = field(default_factory=list[Member])
-    places: dict[Partition, Position] = field(default_factory=dict[Partition, Position])
-    """The next position to handle."""
+    members: list[object] = field(default_factory=list[object])
+    owners: dict[Partition, object] = field(default_factory=dict[Partition, object])
+    places: dict[Partition, Place] = field(default_factory=dict[Partition, Place])
 
 
 class Feed(Protocol):
