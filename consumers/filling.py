@@ -127,7 +127,8 @@ async def _filled(
         while not let_go.is_set() and not await _are_at(pool, building, due):
             build.check()
             with suppress(TimeoutError):
-                await asyncio.wait_for(let_go.wait(), _LOOK_S)
+                async with asyncio.timeout(_LOOK_S):
+                    await let_go.wait()
         await build.stop()
 
 

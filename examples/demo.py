@@ -85,7 +85,9 @@ async def killed_twice(session: aj.Session, folder: Path) -> None:
     await show_open(session)
 
     agent = await started(session, folder)
-    if await asyncio.wait_for(agent.wait(), PATIENCE_S):
+    async with asyncio.timeout(PATIENCE_S):
+        status = await agent.wait()
+    if status:
         raise DemoFailed(f"the agent ended with status {agent.returncode}")
 
 

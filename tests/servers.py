@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -141,6 +141,12 @@ async def eventually(look: Callable[[], T], *, timeout_s: float = 10) -> T:
         while not (found := look()):  # noqa: ASYNC110 - what is looked at tells nobody
             await asyncio.sleep(0)
     return found
+
+
+async def within(running: Awaitable[T], *, timeout_s: float = 20) -> T:
+    """Return what something comes to. Raises TimeoutError."""
+    async with asyncio.timeout(timeout_s):
+        return await running
 
 
 @asynccontextmanager

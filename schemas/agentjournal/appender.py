@@ -99,8 +99,7 @@ class Appender:
             self._closing.set_result(None)
         if self._ticker is not None:
             self._ticker.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._ticker
+            await asyncio.gather(self._ticker, return_exceptions=True)
         await self._outbox.close()
         await self._inbox.close()
 

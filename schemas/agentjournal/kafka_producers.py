@@ -47,7 +47,8 @@ async def abandon_producer(producer: AIOKafkaProducer) -> None:
     with suppress(Exception):
         await producer.client.close()
     with suppress(Exception):
-        await asyncio.wait_for(internals._sender.close(), timeout=2)  # noqa: SLF001
+        async with asyncio.timeout(2):
+            await internals._sender.close()  # noqa: SLF001
     with suppress(Exception):
         await producer.client.close()  # the sender may have connected anew meanwhile
     with suppress(Exception):

@@ -149,8 +149,7 @@ class Keeper:
         """Stop renewing."""
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
 
     async def release(self) -> None:

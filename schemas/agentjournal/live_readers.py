@@ -133,7 +133,8 @@ class EventReader:
 
     async def _wait(self, pause_s: float) -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._joined.wait(), pause_s)
+            async with asyncio.timeout(pause_s):
+                await self._joined.wait()
 
 
 class DraftReader:
@@ -201,5 +202,4 @@ class DraftReader:
 async def _stopped(task: asyncio.Task[None] | None) -> None:
     if task is not None:
         task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        await asyncio.gather(task, return_exceptions=True)

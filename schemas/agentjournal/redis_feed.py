@@ -58,8 +58,7 @@ class RedisFeed:
         """Stop listening."""
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.gather(self._task, return_exceptions=True)
 
     async def _listen_while_followed(self) -> None:
         while self._followed:
@@ -89,8 +88,9 @@ class RedisFeed:
                     changed.cancel()
             finally:
                 reading.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await reading
+                await asyncio.gather(reading, return_exceptions=True)
+            if not reading.cancelled():
+                reading.result()  # raises what broke the connection
 
     async def _subscribe(self, pubsub: PubSub) -> None:
         """Subscribe to what is followed by now, and to nothing else."""

@@ -35,7 +35,8 @@ class RedisInbox:
         if self._listening.is_set():
             return
         try:
-            await asyncio.wait_for(self._listening.wait(), timeout_s)
+            async with asyncio.timeout(timeout_s):
+                await self._listening.wait()
         except TimeoutError:
             raise Unavailable("Redis", self._trouble) from None
 
@@ -43,8 +44,7 @@ class RedisInbox:
         """Stop listening."""
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.gather(self._task, return_exceptions=True)
 
     async def _listen_for_ever(self) -> None:
         while True:

@@ -230,7 +230,8 @@ class _Shown:
 
 async def _within(time_s: float, event: asyncio.Event) -> None:
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(event.wait(), time_s)
+        async with asyncio.timeout(time_s):
+            await event.wait()
 
 
 def _refuse_other(text: object) -> None:

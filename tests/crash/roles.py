@@ -54,7 +54,8 @@ async def role(
             process.send_signal(signal.SIGCONT)
             process.terminate()
         try:
-            await asyncio.wait_for(process.wait(), 10)
+            async with asyncio.timeout(10):
+                await process.wait()
         except TimeoutError:
             process.kill()
             await process.wait()

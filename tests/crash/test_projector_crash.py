@@ -47,7 +47,8 @@ async def test_every_step_cut_once_leaves_no_trace(
             file = tmp_path / f"{point}.log"
             async with role(crash_settings, "projector", file, cut_at=point, nth=2) as cut:
                 writing = asyncio.create_task(_write_until_cancelled(log, number))
-                assert await asyncio.wait_for(cut.died(), 30) == -signal.SIGKILL, point
+                async with asyncio.timeout(30):
+                    assert await cut.died() == -signal.SIGKILL, point
                 writing.cancel()
                 await asyncio.gather(writing, return_exceptions=True)
         async with role(crash_settings, "projector", tmp_path / "last.log"):

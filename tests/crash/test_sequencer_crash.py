@@ -25,7 +25,8 @@ async def test_every_step_cut_once_leaves_no_trace(
         for point in FAULT_POINTS:
             log = tmp_path / f"{point}.log"
             async with role(crash_settings, "sequencer", log, cut_at=point, nth=3) as cut:
-                assert await asyncio.wait_for(cut.died(), 30) == -signal.SIGKILL, point
+                async with asyncio.timeout(30):
+                    assert await cut.died() == -signal.SIGKILL, point
         async with role(crash_settings, "sequencer", tmp_path / "last.log"):
             await load.goes_on(200)
             await load.finish()
@@ -65,7 +66,8 @@ async def test_a_sequencer_that_was_overtaken_stops_by_itself(
             old.signal(signal.SIGCONT)
             # By its epoch, or because Postgres ended the transaction that it was stopped in; at the
             # latest when the ack of a batch that it was stopped over is overdue (20 s).
-            await asyncio.wait_for(old.says("starting_over", after=said_before), 40)
+            async with asyncio.timeout(40):
+                await old.says("starting_over", after=said_before)
             await load.goes_on(300)
             assert "IntegrityError" not in old.log.read_text() + new.log.read_text()
             await load.finish()

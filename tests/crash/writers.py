@@ -100,7 +100,8 @@ class Load:
     async def finish(self) -> None:
         """Let every writer get the outcome of its last append, and stop."""
         self._stop.set()
-        await asyncio.wait_for(asyncio.gather(*self._tasks), 60)
+        async with asyncio.timeout(60):
+            await asyncio.gather(*self._tasks)
 
     async def _write_rubbish(self) -> None:
         """What is refused must not get in the way of what is not."""
@@ -120,5 +121,6 @@ class Load:
                 sent = producer.send_and_wait(
                     self._settings.appends, key=b"\xff", value=b"no request", partition=partition
                 )
-                await asyncio.wait_for(sent, 5)
+                async with asyncio.timeout(5):
+                    await sent
             await asyncio.sleep(0.02)

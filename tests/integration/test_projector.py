@@ -37,7 +37,7 @@ from consumers.projector import ProjectorOptions, TooManyParkedError
 from consumers.roles import run_projector
 from streams.ports import Bounds
 from tests.crash.row_check import check_rows, everything_projected
-from tests.servers import connected, inside, projector, query, roles, sequencer
+from tests.servers import connected, inside, projector, query, roles, sequencer, within
 from tests.support import Stream, message, request, said, session_in
 
 pytestmark = pytest.mark.stack
@@ -198,7 +198,7 @@ async def test_too_many_parked_streams_stop_the_projector(fresh: Settings) -> No
         options = ProjectorOptions(poll_s=0.02, heartbeat_s=0.2, most_parked=2)
         running = run_projector(fresh, asyncio.Event(), options=options)
         with pytest.raises(TooManyParkedError, match="conversation: more than 2 streams parked"):
-            await asyncio.wait_for(running, 20)
+            await within(running)
 
 
 async def test_half_an_append_is_not_shown_until_it_is_whole(fresh: Settings) -> None:
@@ -267,4 +267,4 @@ async def test_a_fork_or_a_changed_record_stops_the_projector(fresh: Settings, f
         await events.write({Partition(3): pairs})
         assert await events.bounds(Partition(3)) == Bounds(Position(0), Position(2))
     with pytest.raises(IntegrityError):
-        await asyncio.wait_for(projector(fresh, asyncio.Event()), 20)
+        await within(projector(fresh, asyncio.Event()))

@@ -18,7 +18,7 @@ from agentjournal.kafka_options import client_options
 from agentjournal.kafka_producers import abandon_producer, new_producer
 from agentjournal.requests import NewEvent, Request, decode_request
 from agentjournal.settings import Settings
-from tests.servers import connected, eventually, projector, query, roles, sequencer
+from tests.servers import connected, eventually, projector, query, roles, sequencer, within
 from tests.support import event, message, place_of, request, said, session_in
 
 pytestmark = pytest.mark.stack
@@ -182,13 +182,13 @@ async def test_requests_that_are_not_those_it_knew_stop_it(fresh: Settings, colu
         " WHERE partition = 3",
     )
     with pytest.raises(IntegrityError, match="appends, partition 3"):
-        await asyncio.wait_for(sequencer(fresh, asyncio.Event()), 20)
+        await within(sequencer(fresh, asyncio.Event()))
 
 
 async def test_rules_that_it_does_not_know_stop_it(fresh: Settings) -> None:
     await query(fresh, "UPDATE agentjournal_internal.sequencer_checkpoints SET rules = 2")
     with pytest.raises(IntegrityError, match="rules 2"):
-        await asyncio.wait_for(sequencer(fresh, asyncio.Event()), 20)
+        await within(sequencer(fresh, asyncio.Event()))
 
 
 async def saved(settings: Settings, partition: int, next_input: int) -> None:
@@ -287,4 +287,4 @@ async def test_a_partition_without_a_checkpoint_says_what_to_do(fresh: Settings)
         fresh, "DELETE FROM agentjournal_internal.sequencer_checkpoints WHERE partition = 5"
     )
     with pytest.raises(IntegrityError, match="partition 5 has no checkpoint: run"):
-        await asyncio.wait_for(sequencer(fresh, asyncio.Event()), 20)
+        await within(sequencer(fresh, asyncio.Event()))

@@ -141,6 +141,22 @@ async def taken(items: AsyncGenerator[LiveItem], count: int) -> list[Any]:
     return found
 
 
+async def test_closing_stops_a_reader_that_is_woken_in_the_same_moment() -> None:
+    scene = Scene()
+    scene.stored.record(scene.stream, event(NOTE, key="a"))
+    async with aclosing(scene.follow()) as items:
+        assert await taken(items, 1) == [1]
+        live: Any = scene.live
+        looks = scene.stored.looks
+        await eventually(lambda: scene.stored.looks > looks + 1)
+        for _ in range(5):
+            await asyncio.sleep(0)  # it has looked, and waits
+        live._event_reader.wake()
+        closing = asyncio.create_task(scene.live.close())
+        done, _ = await asyncio.wait({closing}, timeout=5)
+        assert done == {closing}
+
+
 async def test_what_was_comes_first_and_then_what_happens() -> None:
     scene = Scene()
     scene.stored.record(scene.stream, event(NOTE, key="a"), event(NOTE, key="b"))
