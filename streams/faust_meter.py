@@ -1,0 +1,207 @@
+"""The meter's Faust app: reads the canonical log as a consumer group, and feeds what counts it.
+
+It runs in the loop that starts it, installs no signal handlers, and makes no topics. It commits
+what was counted every few seconds, so after a crash a few seconds are counted again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import AsyncIterator, Collection, Mapping
+from typing import Any, TypeAlias
+
+import faust
+import structlog
+from aiokafka.errors import KafkaError
+from faust.app.base import BootStrategy
+from faust.transport.drivers.aiokafka import Consumer, Transport
+from faust.types.auth import CredentialsT
+
+from agentjournal.envelope import parse_record
+from agentjournal.errors import IntegrityError
+from agentjournal.ids import Partition, Position
+from agentjournal.kafka_options import client_options
+from agentjournal.settings import Settings
+from streams.meter import Meter
+from streams.ports import OutageError
+
+_LOG = structlog.get_logger()
+_STOP_WITHIN_S = 5.0
+_COMMIT_EVERY_S = 2.0
+# A member that died gives up its partitions after this; the broker allows no less than 6.
+_SESSION_TIMEOUT_S = 10.0
+
+# The queue of the agent. A partition is read no further once four fifths of it are taken; what is
+# at hand then, at most a poll for each partition, still fits: so it is never full.
+_BUFFERED = 8_192
+_POLLED = 200
+
+_Event: TypeAlias = Any  # faust.Event, whose message is typed as optional everywhere
+
+
+class _Consumer(Consumer):
+    """Delivers a record without four tasks of its own, where there is nothing to wait for.
+
+    As it comes, the consumer races each delivery against the begin of a rebalance; that takes
+    longer than all the rest together. A delivery can only wait while the flow is suspended, or for
+    room in a queue.
+    """
+
+    queue: asyncio.Queue[Any] | None = None
+
+    async def wait_first(self, *coros: Any, timeout: Any = None) -> Any:
+        delivered_at_once = (
+            timeout is None
+            and len(coros) == 2
+            and all(map(asyncio.iscoroutine, coros))
+            and self.queue is not None
+            and not self.queue.full()
+            and self.app.flow_control.is_active()
+            and not self.suspend_flow.is_set()
+        )
+        if not delivered_at_once:
+            return await super().wait_first(*coros, timeout=timeout)
+        delivery, suspended = coros
+        suspended.close()
+        await delivery
+        return None
+
+
+class _Transport(Transport):
+    Consumer = _Consumer
+
+
+class _ReadOnly(BootStrategy):
+    """No producer and no web server: this app answers nobody through Kafka."""
+
+    enable_kafka_producer = False
+    enable_web = False
+
+
+class _App(faust.App):
+    BootStrategy = _ReadOnly
+
+
+class FaustMeter:
+    """One Faust app from its start to its stop; after a failure make another."""
+
+    def __init__(self, settings: Settings, meter: Meter) -> None:
+        self._topic, self._meter = settings.events, meter
+        # Faust makes folders for tables, of which there are none.
+        self._folder = tempfile.TemporaryDirectory(prefix="agentjournal-meter-")
+        self._next: dict[Partition, int] = {}
+        self._assigned: frozenset[Partition] = frozenset()
+        self._app: Any = _App(f"{settings.topic_prefix}meter", **_options(settings, self._folder))
+        self._app.transport = _Transport(self._app.conf.broker_consumer, self._app)
+        topic = self._app.topic(
+            self._topic,
+            key_type=bytes,
+            value_type=bytes,
+            key_serializer="raw",
+            value_serializer="raw",
+        )
+        self._app.agent(topic, name="meter", concurrency=1)(self._count)
+        self._app.on_partitions_assigned.connect(self._on_assigned)
+
+    async def start(self) -> None:
+        """Begin to read. Raises OutageError when no broker answers."""
+        # It tells of every rebalance and of every record that it drops.
+        for name in ("faust", "mode", "aiokafka"):
+            logging.getLogger(name).setLevel(logging.ERROR)
+        try:
+            await self._app.start()
+        except (KafkaError, OSError) as error:
+            raise OutageError(f"Kafka: {error!r}") from error
+
+    async def stop(self) -> None:
+        """Commit what was counted and leave the group; a broker that is away is not waited for."""
+        try:
+            async with asyncio.timeout(_STOP_WITHIN_S):
+                await self._app.stop()
+        except (TimeoutError, KafkaError) as error:
+            _LOG.warning("left_without_word", reason=repr(error))
+        finally:
+            self._folder.cleanup()
+
+    @property
+    def failure(self) -> BaseException | None:
+        """What ended the app before it was stopped; None: nothing did."""
+        if not self._app.crashed:
+            return None
+        return self._app.crash_reason or RuntimeError("the app ended without a reason")
+
+    @property
+    def assigned(self) -> frozenset[Partition]:
+        """The partitions that it reads."""
+        return self._assigned
+
+    @property
+    def behind(self) -> Collection[Partition]:
+        """The partitions of which not everything was counted that the broker was seen to hold."""
+        ends: Mapping[Any, int | None] = {
+            tp: self._app.consumer.highwater(tp) for tp in self._app.consumer.assignment()
+        }
+        return {
+            Partition(tp.partition)
+            for tp, end in ends.items()
+            # Where nothing was read yet, what is there is not known.
+            if end is None or self._next.get(Partition(tp.partition), end) < end
+        }
+
+    async def _count(self, stream: Any) -> None:
+        self._app.consumer.queue = stream.channel.queue
+        events: AsyncIterator[_Event] = stream.events()
+        async for event in events:
+            message = event.message
+            partition, position = Partition(message.partition), Position(message.offset)
+            try:
+                self._meter.take(parse_record(event.value, partition, position))
+            except (IntegrityError, KeyError, TypeError, ValueError, ArithmeticError) as error:
+                # What ends an agent of Faust is committed all the same, and starts it over.
+                self._meter.refuse()
+                _LOG.warning(
+                    "not_counted", partition=partition, position=position, reason=repr(error)
+                )
+            self._next[partition] = position + 1
+
+    async def _on_assigned(self, _: Any, assigned: Collection[Any], **__: Any) -> None:
+        self._assigned = frozenset(Partition(tp.partition) for tp in assigned)
+        self._meter.keep(self._assigned)
+        _LOG.info("partitions_taken", partitions=sorted(self._assigned))
+
+
+def _options(settings: Settings, folder: tempfile.TemporaryDirectory[str]) -> dict[str, Any]:
+    return {
+        "broker": [f"kafka://{address.strip()}" for address in settings.kafka.split(",")],
+        "broker_credentials": _credentials(settings),
+        "broker_commit_interval": _COMMIT_EVERY_S,
+        "broker_max_poll_records": _POLLED,
+        "broker_session_timeout": _SESSION_TIMEOUT_S,
+        "broker_heartbeat_interval": _SESSION_TIMEOUT_S / 4,
+        # What came before the meter was there for the first time is history, and in SQL.
+        "consumer_auto_offset_reset": "latest",
+        "consumer_max_fetch_size": 2_200_000,
+        "datadir": folder.name,
+        # Variables of other Faust apps are not about this one.
+        "env_prefix": "AGENTJOURNAL_FAUST_",
+        "store": "memory://",
+        "stream_buffer_maxsize": _BUFFERED,
+        "topic_allow_declare": False,
+        "topic_disable_leader": True,
+        "web_enabled": False,
+    }
+
+
+def _credentials(settings: Settings) -> CredentialsT | None:
+    options = client_options(settings)
+    context = options.get("ssl_context")
+    if settings.security.security_protocol.startswith("SASL"):
+        return faust.SASLCredentials(
+            username=options["sasl_plain_username"],
+            password=options["sasl_plain_password"],
+            mechanism=options["sasl_mechanism"],
+            ssl_context=context,
+        )
+    return None if context is None else faust.SSLCredentials(context)
