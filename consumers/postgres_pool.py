@@ -55,7 +55,7 @@ class PostgresPool:
                 yield connection
         except Error as error:
             if is_trouble(error):
-                raise OutageError(f"Postgres: {error}") from error
+                raise OutageError(f"Postgres: {reason_of(error)}") from error
             raise
 
 

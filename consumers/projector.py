@@ -202,7 +202,7 @@ class Projector:
 
     async def _replay(self, polled: Polled, poison: Exception) -> None:
         # By its kind only: what a fold or Postgres says of a value may quote it.
-        _LOG.warning("batch_replayed", reason=str(poison), cause=type(poison.__cause__).__name__)
+        _LOG.warning("batch_replayed", kind=type(poison.__cause__).__name__)
         for fold in self._folds:
             fold.forget()
             await self._ports.models.load_places(fold, sorted(self._share))

@@ -39,7 +39,8 @@ class RedisAnswers:
                     pipeline.publish(channel, encode_answers(batch))
                 await pipeline.execute()
         except (RedisError, OSError, TimeoutError) as error:
-            _LOG.warning("answers_lost", count=len(answers), error=str(error))
+            kind = type(error).__name__
+            _LOG.warning("answers_lost", count=len(answers), reason=str(error), kind=kind)
             self._quiet_until = time.monotonic() + _QUIET_S
 
     async def close(self) -> None:

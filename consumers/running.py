@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import sys
 import time
@@ -18,6 +17,7 @@ from consumers.health import DEFAULT_SERVERS, SERVERS, ProcessHealth
 from consumers.health_probes import looked_after
 from consumers.health_server import Serving, serving
 from consumers.kafka_topics import make_topics
+from consumers.log_lines import configure
 from consumers.postgres_migrations import migrate
 from consumers.roles import ROLES
 from consumers.stopping import StopOptions, ended, has_failed, stopped_by_signals
@@ -80,24 +80,14 @@ async def _run_one(settings: Settings, watch: Watch, stop: asyncio.Event) -> Non
         try:
             await ROLES[name](settings, stop)
         except AgentJournalError as error:
-            _LOG.error("role_failed", error=str(error), kind=type(error).__name__)
+            _LOG.error("role_failed", reason=str(error), kind=type(error).__name__)
             raise
-        except Exception:
-            _LOG.exception("role_failed")
+        except Exception as error:  # its words may quote a payload
+            _LOG.exception("role_failed", kind=type(error).__name__)
             raise
         _LOG.info("role_stopped")
 
 
 def configure_logging() -> None:
     """Write one line an event, as JSON, to standard error; payloads are never logged."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-    )
+    configure(sys.stderr)
