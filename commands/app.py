@@ -28,6 +28,7 @@ _MODULES = {
     "files": ("files",),
     "revert": ("revert",),
     "tail": ("tail",),
+    "top": ("top",),
     "alerts": ("alerts",),
     "sql": ("sql", "psql"),
     "verify": ("verify",),
@@ -35,6 +36,7 @@ _MODULES = {
     "check_upgrade": ("check-upgrade",),
     "dead": ("dead",),
     "parked": ("parked", "redrive"),
+    "subscriptions": ("subscriptions",),
     "importing": ("import",),
     "schemas": ("schemas",),
 }

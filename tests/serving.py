@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from agentjournal import Log, Recorded, Retry, Service
+from agentjournal import Log, Parked, Recorded, Retry, Service
 from tests.servers import eventually
 from tests.subscriber import group, texts
 
@@ -67,3 +67,16 @@ async def run(service: Service, handler: Any) -> AsyncGenerator[None]:
             yield
         finally:
             service.stop()
+
+
+async def until(
+    service: Service, is_so: Callable[[list[Parked]], bool], *, timeout_s: float = 20
+) -> None:
+    """Return once what is parked is as it should be."""
+    async with asyncio.timeout(timeout_s):
+        while not is_so(await service.parked()):  # noqa: ASYNC110 - another process tells nobody
+            await asyncio.sleep(0.02)
+
+
+async def eventually_parked(service: Service, count: int) -> None:
+    await until(service, lambda found: len(found) == count)

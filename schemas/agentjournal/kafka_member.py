@@ -198,9 +198,14 @@ async def group_places(settings: Settings, group: str) -> dict[Partition, Place]
         found: Mapping[Any, Any] = await admin.list_consumer_group_offsets(group)
     finally:
         await admin.close()
+    return places_in(settings, found)
+
+
+def places_in(settings: Settings, offsets: Mapping[Any, Any]) -> dict[Partition, Place]:
+    """Return the places that a group's offsets name in the log of events."""
     return {
         Partition(tp.partition): Place(Position(kept.offset), _order(kept.metadata))
-        for tp, kept in found.items()
+        for tp, kept in offsets.items()
         if tp.topic == settings.events and kept.offset >= 0
     }
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 
-from agentjournal import Log, NotParked, Parked, Recorded, Retry, Service, TooManyParked
+from agentjournal import Log, NotParked, Recorded, Retry, TooManyParked
 from agentjournal.ids import StreamId
 from tests.clients import Clients
 from tests.servers import eventually
-from tests.serving import AT_ONCE, Broken, Handler, run, service_of
+from tests.serving import AT_ONCE, Broken, Handler, eventually_parked, run, service_of, until
 from tests.subscriber import group
 from tests.support import message
 
@@ -240,16 +239,3 @@ async def test_processes_of_one_name_share_the_work_and_miss_nothing(clients: Cl
             await write("alone")
             await eventually(lambda: one.texts().count("alone") == 16, timeout_s=20)
         assert both("a") == 16
-
-
-async def until(
-    service: Service, is_so: Callable[[list[Parked]], bool], *, timeout_s: float = 20
-) -> None:
-    """Return once what is parked is as it should be."""
-    async with asyncio.timeout(timeout_s):
-        while not is_so(await service.parked()):
-            await asyncio.sleep(0.02)  # other processes may do it, and tell nobody
-
-
-async def eventually_parked(service: Service, count: int) -> None:
-    await until(service, lambda found: len(found) == count)
