@@ -151,7 +151,8 @@ class Janitor:
 
     async def _sleep(self, seconds: float) -> None:
         try:
-            await asyncio.wait_for(self._stop.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._stop.wait()
         except TimeoutError:
             return
 

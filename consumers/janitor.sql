@@ -1,5 +1,8 @@
 -- Statements of the janitor, by name.
 
+-- name: lock_limits
+LOCK TABLE agentjournal_internal.configured_limits IN SHARE ROW EXCLUSIVE MODE;
+
 -- name: forget_limits
 DELETE FROM agentjournal_internal.configured_limits;
 
@@ -119,22 +122,13 @@ WITH asked AS MATERIALIZED (
     WHERE p.task_id IS NULL AND p.kind = 'package' AND p.is_set
     GROUP BY a.stream, a.tenant, a.session_id
     UNION ALL
-    SELECT a.stream, a.tenant, a.session_id, 'note_bytes', sum(octet_length(e.data))
-    FROM asked AS a
-    JOIN agentjournal_internal.notes_1 AS n USING (tenant, session_id)
-    JOIN agentjournal_internal.events_1 AS e ON e.stream = a.stream AND e.version = n.version
-    WHERE n.task_id IS NULL AND NOT n.deleted AND NOT EXISTS (
-        SELECT FROM agentjournal_internal.note_ends_1 AS x
-        WHERE x.tenant = n.tenant AND x.session_id = n.session_id AND x.task_id IS NULL
-            AND x.version > n.version)
+    SELECT a.stream, a.tenant, a.session_id, 'note_bytes', sum(n.bytes)
+    FROM asked AS a JOIN agentjournal_internal.note_sizes AS n USING (tenant, session_id)
     GROUP BY a.stream, a.tenant, a.session_id
     UNION ALL
-    SELECT a.stream, a.tenant, a.session_id, 'plan_bytes', max(octet_length(e.data))
-    FROM asked AS a
-    JOIN agentjournal_internal.plans_1 AS p USING (tenant, session_id)
-    JOIN agentjournal_internal.events_1 AS e
-        ON e.stream = a.stream AND e.version = p.planned_version
-    WHERE p.task_id IS NULL GROUP BY a.stream, a.tenant, a.session_id
+    SELECT a.stream, a.tenant, a.session_id, 'plan_bytes', max(p.bytes)
+    FROM asked AS a JOIN agentjournal_internal.plan_sizes AS p USING (tenant, session_id)
+    GROUP BY a.stream, a.tenant, a.session_id
     UNION ALL
     SELECT a.stream, a.tenant, a.session_id, 'fact_bytes', h.bytes
     FROM asked AS a JOIN agentjournal_internal.heads AS h ON h.stream = a.user_stream

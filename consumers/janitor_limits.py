@@ -125,7 +125,7 @@ def _text(untold: Untold, whose: str) -> str:
             return f"{whose} is refused appends: {what} is at its limit"
         case _:
             hours = (untold.value or 0) / 3_600
-            return f"{what} of {whose} has waited for a decision for {hours:,.0f} hours"
+            return f"{what} of {whose} has waited for {hours:,.0f} hours"
 
 
 def _number(value: float | None) -> str:

@@ -30,6 +30,7 @@ class PostgresJanitor:
         columns = zip(*limits, strict=True)
         given = dict(zip(LimitRow._fields, map(list, columns), strict=True))
         async with self._pool.connection() as connection, connection.transaction():
+            await connection.execute(_SQL["lock_limits"])
             await connection.execute(_SQL["forget_limits"])
             await connection.execute(_SQL["put_limits"], given)
 

@@ -123,6 +123,24 @@ LEFT JOIN LATERAL (
 ) AS l ON true
 WHERE s.is_open;
 
+-- How large each note that is there, and each plan, was written: who asks need not read what they say.
+CREATE VIEW agentjournal_internal.note_sizes AS
+SELECT n.tenant, n.session_id, octet_length(e.data) AS bytes
+FROM agentjournal_internal.notes_1 AS n
+JOIN agentjournal_internal.events_1 AS e USING (stream, version)
+WHERE n.task_id IS NULL AND NOT n.deleted AND NOT EXISTS (
+    SELECT FROM agentjournal_internal.note_ends_1 AS x
+    WHERE x.tenant = n.tenant AND x.session_id = n.session_id AND x.task_id IS NULL
+        AND x.version > n.version
+);
+
+CREATE VIEW agentjournal_internal.plan_sizes AS
+SELECT p.tenant, p.session_id, octet_length(e.data) AS bytes
+FROM agentjournal_internal.plans_1 AS p
+JOIN agentjournal_internal.events_1 AS e
+    ON e.stream = p.stream AND e.version = p.planned_version
+WHERE p.task_id IS NULL;
+
 CREATE VIEW agentjournal.idle_sessions AS
 SELECT tenant, session_id, version, user_id, agent, last_activity_at, ttl_s, expires_at, waits_for,
        lease_until

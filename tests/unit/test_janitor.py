@@ -1,0 +1,258 @@
+"""The janitor decides what to ask for and when it is settled; the log decides what expires."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentjournal.alerts import Alert
+from agentjournal.events import Limit, Limits
+from agentjournal.ids import Partition, Position, StreamId, Version, stream_id
+from agentjournal.limits import DEFAULT_TTL_S, DEFAULTS, ConfiguredLimits, TenantLimits
+from agentjournal.partitions import partition_of
+from agentjournal.requests import content_digest
+from consumers.janitor import Janitor, JanitorOptions, JanitorPorts
+from consumers.janitor_expiry import (
+    Asked,
+    Idle,
+    Progress,
+    State,
+    Tally,
+    expiry_of,
+    tally,
+    unsettled,
+)
+from consumers.janitor_limits import (
+    Active,
+    LimitRow,
+    Over,
+    Place,
+    Untold,
+    alert_of,
+    rows_of,
+    user_stream,
+    warning_of,
+)
+from consumers.postgres_migrations import read_migrations
+from streams.ports import OutageError
+
+QUICK = JanitorOptions(
+    scan_every_s=0, look_every_s=0, heartbeat_s=0, poll_s=0, outage_pause_s=0, refused_pause_s=60
+)
+
+
+def idle(name: str, version: int = 3, ttl_s: int = 60) -> Idle:
+    stream = stream_id("session", "acme", name)
+    return Idle(stream, partition_of(stream.encode()), Version(version), ttl_s)
+
+
+def test_an_expiry_made_again_asks_for_the_same_of_the_version_that_was_seen() -> None:
+    first, again = expiry_of(idle("s")).request, expiry_of(idle("s")).request
+    assert (first.append_id, first.expected_version) == ("expire-3", 3)
+    assert (again.append_id, content_digest(again.events)) == (
+        first.append_id,
+        content_digest(first.events),
+    )
+    [event] = first.events
+    assert (event.type, event.data) == ("session.expired", b'{"idle_s":60}')
+    assert (first.reply_to, first.source, first.agent) == (None, "/acme/janitor", "janitor")
+
+
+positions = st.integers(0, 9).map(Position)
+ONE = Partition(1)
+
+
+@given(positions, st.builds(Progress, positions, positions, positions, positions))
+def test_a_request_is_settled_once_it_shows_or_all_that_was_decided_behind_it_does(
+    sent: Position, at: Progress
+) -> None:
+    shows = at.input_position >= sent
+    is_decided = at.next_input > sent and at.next_position >= at.next_output
+    assert (unsettled({ONE: sent}, {ONE: at}) == set()) == (shows or is_decided)
+
+
+def test_a_partition_that_nothing_is_known_of_is_not_settled() -> None:
+    assert unsettled({ONE: Position(0)}, {}) == {ONE}
+    assert unsettled({}, {}) == set()
+
+
+def test_what_became_of_sessions_is_told_from_what_they_show() -> None:
+    asked = [idle(name) for name in ("expired", "active", "ended", "kept", "unknown")]
+    of = {each.stream.rpartition("/")[2]: each.stream for each in asked}
+    now = {
+        of["expired"]: State(Version(4), "expired"),
+        of["active"]: State(Version(4), "open"),
+        of["ended"]: State(Version(5), "ended"),
+        of["kept"]: State(Version(3), "open"),
+    }
+    found = tally(asked, now)
+    assert found == Tally(5, 1, 2, frozenset({of["kept"], of["unknown"]}))
+    assert Tally().plus(found).plus(found) == Tally(10, 2, 4, found.refused)
+
+
+def test_every_tenant_with_limits_of_its_own_has_all_of_them() -> None:
+    configured = ConfiguredLimits(
+        TenantLimits(60.0, Limits(events=Limit(maximum=5, policy="refuse"))),
+        {"acme": TenantLimits(None, Limits(tokens=Limit(maximum=7)))},
+    )
+    rows = {(tenant, name): (most, policy) for tenant, name, most, policy in rows_of(configured)}
+    assert len(rows) == 2 * (len(DEFAULTS) + 1)
+    assert rows["", "ttl_s"] == rows["acme", "ttl_s"] == (60.0, None)
+    assert rows["", "events"] == rows["acme", "events"] == (5.0, "refuse")
+    assert rows["", "tokens"] == (float(DEFAULTS["tokens"]), "warn")
+    assert rows["acme", "tokens"] == (7.0, "warn")
+
+
+def test_the_database_knows_the_default_ttl_before_a_janitor_has_run() -> None:
+    made = next(each.sql for each in read_migrations() if b"VIEW agentjournal.idle" in each.sql)
+    assert f"{DEFAULT_TTL_S:.0f})) AS ttl_s".encode() in made
+
+
+def test_a_warning_is_asked_for_once_a_limit_and_says_whole_numbers_as_such() -> None:
+    over = Over(stream_id("session", "acme", "s"), "age_s", 10.0, 2.5)
+    request = warning_of(over).request
+    assert (request.append_id, request.expected_version) == ("limit-age_s", None)
+    [event] = request.events
+    assert event.type == "limit.exceeded"
+    assert event.data == b'{"limit":"age_s","value":10,"maximum":2.5,"policy":"warn"}'
+
+
+def test_an_alert_seen_again_is_the_same_alert() -> None:
+    began = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    stream = stream_id("session", "acme", "s 1")
+    untold = Untold("decision_overdue", stream, "approval a-1", 90_000.0, 86_400.0, began)
+    first = alert_of(untold, "2026-02-01T13:00:00.000Z")
+    later = alert_of(untold._replace(value=99_000.0), "2026-02-01T15:30:00.000Z")
+    assert first.alert_id == later.alert_id
+    assert first.alert_id != alert_of(untold._replace(what="approval a-2"), first.at).alert_id
+    assert first.text == "approval a-1 of session s 1 has waited for 25 hours"
+    assert (first.tenant, first.subject, first.source) == ("acme", stream, "janitor")
+
+
+def test_a_user_whose_stream_no_key_holds_has_no_facts() -> None:
+    session = Active(stream_id("session", "acme", "s"), "acme", "s", "u-1")
+    assert user_stream(session) == "user/acme/u-1"
+    assert user_stream(session._replace(user_id=None)) == ""
+    long = "\U0001f600" * 255
+    assert user_stream(session._replace(tenant=long, user_id=long)) == ""
+
+
+class Servers:
+    """What a janitor talks to, in memory: sessions that expire when they are asked to."""
+
+    member = "b"
+
+    def __init__(self, *sessions: Idle) -> None:
+        self.sessions = {each.stream: each for each in sessions}
+        self.asked_of = set[str]()
+        self.busy: set[StreamId] = set()
+        self.expired: set[StreamId] = set()
+        self.sent: list[StreamId] = []
+        self.alive = ["b"]
+        self.configured = 0
+        self.outages = 0
+        self.stop = asyncio.Event()
+        self.scans_left = 20
+
+    async def heartbeat(self) -> list[str]:
+        return self.alive
+
+    async def leave(self) -> None:
+        self.alive = []
+
+    async def configure(self, limits: Iterable[LimitRow]) -> None:
+        self.configured += bool(list(limits))
+
+    async def idle(self, *, most: int, margin_s: float, without: Sequence[str]) -> list[Idle]:
+        self.scans_left -= 1
+        if not self.scans_left:
+            self.stop.set()
+        left_out = {*without, *self.expired}
+        return [each for stream, each in self.sessions.items() if stream not in left_out][:most]
+
+    async def send(self, requests: Sequence[Asked]) -> Mapping[Partition, Position]:
+        if self.outages:
+            self.outages -= 1
+            raise OutageError("away")
+        self.sent += [each.stream for each in requests]
+        self.expired |= {each.stream for each in requests} - self.busy
+        return {each.partition: Position(5) for each in requests}
+
+    async def progress(self, projection: str) -> Mapping[Partition, Progress]:
+        done = Progress(Position(6), Position(9), Position(0), Position(9))
+        return {Partition(partition): done for partition in range(8)}
+
+    async def states(self, streams: Sequence[str]) -> Mapping[StreamId, State]:
+        return {
+            stream: State(Version(4), "expired")
+            if stream in self.expired
+            else State(Version(3), "open")
+            for stream in self.sessions
+        }
+
+    async def places(self) -> list[Place]:
+        return []
+
+    async def looked(self, place: Place) -> None:
+        raise AssertionError(place)
+
+    async def active(self, place: Place) -> list[Active]:
+        raise AssertionError(place)
+
+    async def over(self, sessions: Sequence[Active]) -> list[Over]:
+        raise AssertionError(sessions)
+
+    async def untold(self, *, overdue_s: float, most: int) -> list[Untold]:
+        return []
+
+    async def told(self, untold: Sequence[Untold]) -> None:
+        raise AssertionError(untold)
+
+    async def write(self, alerts: Sequence[Alert], /) -> None:
+        raise AssertionError(alerts)
+
+
+async def run(servers: Servers, options: JanitorOptions = QUICK) -> None:
+    ports = JanitorPorts(servers, servers, servers, servers)
+    limits = list(rows_of(ConfiguredLimits()))
+    async with asyncio.timeout(10):
+        await Janitor(ports, limits, options).run(servers.stop)
+
+
+async def test_all_that_is_idle_is_asked_to_expire_a_page_at_a_time() -> None:
+    sessions = [idle(f"s-{n}") for n in range(7)]
+    servers = Servers(*sessions)
+    await run(servers, replace(QUICK, page=3))
+    assert servers.sent == [each.stream for each in sessions]
+    assert servers.configured == 1
+
+
+async def test_what_did_not_expire_is_left_alone_for_a_while() -> None:
+    servers = Servers(idle("busy"), idle("idle"))
+    servers.busy = {idle("busy").stream}
+    await run(servers)
+    assert sorted(servers.sent) == sorted(servers.sessions)
+
+
+async def test_after_an_outage_it_asks_again() -> None:
+    servers = Servers(idle("s"))
+    servers.outages = 2
+    await run(servers)
+    assert servers.sent == [idle("s").stream]
+    assert servers.configured == 3
+
+
+async def test_who_stands_by_asks_for_nothing_until_the_other_is_gone() -> None:
+    servers = Servers(idle("s"))
+    servers.alive = ["a", "b"]
+    running = asyncio.create_task(run(servers, replace(QUICK, heartbeat_s=0.01)))
+    await asyncio.sleep(0.05)  # nothing is to happen
+    assert (servers.sent, servers.configured, servers.scans_left) == ([], 0, 20)
+    servers.alive = ["b"]
+    await running
+    assert servers.sent == [idle("s").stream]
