@@ -16,9 +16,11 @@ from benchmarks import (
     agents,
     appending,
     beside,
+    limiting,
     projecting,
     reading,
     rebuilding,
+    redacting,
     resuming,
     sequencing,
     subscribing,
@@ -46,7 +48,9 @@ BENCHMARKS: dict[str, Round] = {
     "rebuild": rebuilding.rebuild,
     "beside": beside.beside,
     "workflows": workflows.workflows,
+    "limits": limiting.limits_cost,
     "subscribe": subscribing.subscribe,
+    "redact": redacting.redact,
 }
 
 

@@ -33,7 +33,7 @@ from streams.head import (
     user_after,
 )
 from streams.leases import lease_after
-from streams.lifetime import Size, check_limits, lifetime_after
+from streams.lifetime import ALWAYS, exceeded, is_within, lifetime_after
 from streams.records import BatchPlace, build_records
 from streams.rules import Rules
 
@@ -178,9 +178,9 @@ def _folded(
         data_bytes += len(event.data)
         tokens += event.tokens or 0
     if lifetime.limits:
-        size, types = Size(version, data_bytes, tokens), [event.type for event in events]
-        if (beyond := check_limits(lifetime, size, types, given.timestamp_ms)) is not None:
-            raise RefusedError(beyond)
+        size = version, data_bytes, tokens, given.timestamp_ms - lifetime.started_ms
+        if not is_within(lifetime.limits, *size) and not ALWAYS.issuperset(e.type for e in events):
+            raise RefusedError(exceeded(lifetime.limits, size))
     lease = head.lease
     if request.fence is not None or any(event.type.startswith("lease.") for event in events):
         lease = lease_after(lease, request.fence, typed(request, parsed), given.timestamp_ms)

@@ -7,7 +7,6 @@ limit refuses what begins something, never what tells how it ended.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from agentjournal.ids import Milliseconds, Version
@@ -69,14 +68,6 @@ class Lifetime(NamedTuple):
     limits: bytes = b""
 
 
-class Size(NamedTuple):
-    """What a stream comes to."""
-
-    version: int
-    data_bytes: int
-    tokens: int
-
-
 def lifetime_after(lifetime: Lifetime, event_type: str, body: dict[str, Any]) -> Lifetime:
     """Return what bounds a stream once an event is in it; `body` is its data."""
     if event_type not in STATING:
@@ -105,18 +96,24 @@ def _limits_after(limits: bytes, stated: dict[str, Any]) -> bytes:
     return b"" if all(each == _NO_LIMIT for each in kept) else _LIMITS.pack(*kept)
 
 
-def check_limits(
-    lifetime: Lifetime, size: Size, types: Iterable[str], at_ms: Milliseconds
-) -> Refusal | None:
-    """Return why events of these types may not be, when a stream came to `size` with them."""
-    if not lifetime.limits or ALWAYS.issuperset(types):
-        return None
-    found = (*size, at_ms - lifetime.started_ms)
-    for name, value, maximum in zip(_NAMES, found, _LIMITS.unpack(lifetime.limits), strict=True):
+def is_within(limits: bytes, version: int, data_bytes: int, tokens: int, age_ms: int) -> bool:
+    """Whether a stream that came to this much stays within its enforced limits."""
+    events, most_bytes, most_tokens, most_ms = _LIMITS.unpack(limits)
+    return (
+        version <= events
+        and data_bytes <= most_bytes
+        and tokens <= most_tokens
+        and age_ms <= most_ms
+    )
+
+
+def exceeded(limits: bytes, found: tuple[int, int, int, int]) -> Refusal:
+    """Return the refusal of what would come to `found`: events, bytes, tokens, milliseconds."""
+    for name, value, maximum in zip(_NAMES, found, _LIMITS.unpack(limits), strict=True):
         if value > maximum:
             unit = 1_000 if name == "age_s" else 1
             return Refusal("limit", name, str(maximum // unit), Version(-(-value // unit)))
-    return None
+    raise ValueError("nothing goes beyond a limit")
 
 
 def check_idle(
