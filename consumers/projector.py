@@ -117,6 +117,7 @@ class Projector:
         # longer than Postgres lets a transaction idle would else start over again and again.
         self._one_by_one = False
         self._last_heartbeat = 0.0
+        ports.seen.watch.unsaved = self.unsaved
         ports.seen.watch.sampled(lambda: ports.seen.sample_folds(self._folds))
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -125,6 +126,13 @@ class Projector:
             await self._work(stop)
         finally:
             await self._abandon()
+
+    def unsaved(self) -> Mapping[str, object]:
+        """Return what the next owner of the partitions reads again."""
+        return {
+            "partitions": sorted(self._share),
+            "events": 0 if self._storing is None else sum(map(len, self._in_store.values())),
+        }
 
     async def _work(self, stop: asyncio.Event) -> None:
         while not stop.is_set():

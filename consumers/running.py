@@ -67,7 +67,7 @@ async def _run(
             asyncio.create_task(_run_one(settings, watch, stop), name=name)
             for name, watch in watched.watches.items()
         ]
-        if not await ended(tasks, stop, options):
+        if not await ended(tasks, stop, watched.unsaved, options):
             os._exit(0)  # what is unsaved has been said: the log has it all
         return 1 if any(map(has_failed, tasks)) else 0
 

@@ -94,6 +94,7 @@ class Sequencer:
         self._last_save = self._last_heartbeat = 0.0
         self._appends_since_save = 0
         self.ready = asyncio.Event()  # set once this member owns all of its share
+        ports.seen.watch.unsaved = self.unsaved
         ports.seen.watch.sampled(lambda: ports.seen.sample(self._owned))
 
     @property
@@ -105,14 +106,6 @@ class Sequencer:
 
         Raises IntegrityError when the log is not what it must be: nothing is skipped.
         """
-        try:
-            await self._work(stop)
-        except asyncio.CancelledError:
-            self._say_unsaved("it took too long")
-            await self._cut()
-            raise
-
-    async def _work(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
             try:
                 await self._turn()
@@ -121,12 +114,16 @@ class Sequencer:
         try:
             await self._finish()
         except (OutageError, EmissionUnknownError, OwnershipLostError) as trouble:
-            self._say_unsaved(str(trouble))
+            _LOG.warning("stopped_unsaved", reason=str(trouble), **self.unsaved())
 
-    def _say_unsaved(self, reason: str) -> None:
-        """Say what the next owner reads and decides again: the log has it all."""
-        heads = sum(len(owned.unsaved) for owned in self._owned.values())
-        _LOG.warning("stopped_unsaved", reason=reason, partitions=sorted(self._owned), heads=heads)
+    def unsaved(self) -> Mapping[str, object]:
+        """Return what the next owner reads and decides again: the log has it all."""
+        owned = self._owned.values()
+        return {
+            "partitions": sorted(self._owned),
+            "heads": sum(len(each.unsaved) for each in owned),
+            "batches": sum(len(each.unacknowledged) for each in owned),
+        }
 
     async def _turn(self) -> None:
         await self._follow_membership()
@@ -280,7 +277,11 @@ class Sequencer:
         self._ports.seen.starts_over(trouble)
         self._owned.clear()
         self._ports.appends.assign({})
-        await self._cut()
+        for task in (self._emitting, self._saving):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        self._emitting = self._saving = None
         self._last_heartbeat = 0.0
         while not stop.is_set():
             await asyncio.sleep(self._options.outage_pause_s)
@@ -290,11 +291,3 @@ class Sequencer:
                 _LOG.warning("broker_away", reason=str(error))
             else:
                 return
-
-    async def _cut(self) -> None:
-        """Stop waiting for what is on its way: it is unknown now."""
-        for task in (self._emitting, self._saving):
-            if task is not None:
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
-        self._emitting = self._saving = None

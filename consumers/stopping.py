@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -63,11 +63,15 @@ def _end_when_overdue(over: threading.Event, options: StopOptions) -> None:
 
 
 async def ended(
-    tasks: Iterable[asyncio.Task[None]], stop: asyncio.Event, options: StopOptions
+    tasks: Iterable[asyncio.Task[None]],
+    stop: asyncio.Event,
+    unsaved: Callable[[str], Mapping[str, object]],
+    options: StopOptions,
 ) -> bool:
     """Return once the tasks have ended, or were cut off because stopping took too long.
 
-    The first that fails stops the others. False: some did not end though they were cut off.
+    The first that fails stops the others. `unsaved` gives what the log is to say of one that is cut
+    off, by its name, before anything is given up. False: some did not end though they were cut off.
     """
     running = set(tasks)
     stopping = asyncio.create_task(stop.wait())
@@ -80,7 +84,8 @@ async def ended(
     if not late:
         return True
     for task in late:
-        _LOG.warning("role_cut_off", role=task.get_name(), after_s=options.finish_s)
+        name = task.get_name()
+        _LOG.warning("role_cut_off", role=name, after_s=options.finish_s, **unsaved(name))
         task.cancel()
     _, stuck = await asyncio.wait(late, timeout=options.cut_off_s)
     for task in stuck:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -19,6 +19,7 @@ class Watch:
     health: RoleHealth = field(default_factory=lambda: RoleHealth(()))
     metrics: Metrics = field(default_factory=Metrics)
     samples: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    unsaved: Callable[[], Mapping[str, object]] = dict  # what a log line says when it is cut off
 
     def sampled(self, sample: Callable[[], None]) -> None:
         """Let `sample` be called in the loop every second, to set gauges."""
@@ -56,6 +57,10 @@ class Watched:
         health = self.health.roles[role] = RoleHealth(servers)
         watch = self.watches[role] = Watch(role, health, self.metrics)
         return watch
+
+    def unsaved(self, role: str) -> Mapping[str, object]:
+        """Return what a role has not saved."""
+        return self.watches[role].unsaved()
 
     def stopping(self) -> None:
         """Say that the process was asked to stop: from now on none of its roles is ready."""
