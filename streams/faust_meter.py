@@ -161,9 +161,8 @@ class FaustMeter:
             except (IntegrityError, KeyError, TypeError, ValueError, ArithmeticError) as error:
                 # What ends an agent of Faust is committed all the same, and starts it over.
                 self._meter.refuse()
-                _LOG.warning(
-                    "not_counted", partition=partition, position=position, reason=repr(error)
-                )
+                kind = type(error).__name__  # its words may quote the event
+                _LOG.warning("not_counted", partition=partition, position=position, kind=kind)
             self._next[partition] = position + 1
 
     async def _on_assigned(self, _: Any, assigned: Collection[Any], **__: Any) -> None:
