@@ -13,10 +13,9 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from agentjournal.events import BUILT_IN, Event
-from commands.schema_kinds import KINDS, kind_schema
+from commands.schema_kinds import KINDS, Schema, kind_schema
 from streams.shapes_of_models import table_of_models
 
-Schema: TypeAlias = dict[str, Any]
 Shape: TypeAlias = Mapping[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -5,20 +5,15 @@ Written by hand, beside the code that writes these records; tests hold the two t
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 from agentjournal.ids import STREAM_KINDS
 from agentjournal.requests import FORMAT, MAX_EVENTS
 from commands.event_schemas import DIALECT
-
-Schema: TypeAlias = dict[str, Any]
+from commands.schema_kinds import CONTROL, Schema, line
 
 STREAM = f"^(?:{'|'.join(STREAM_KINDS)})/[^/]+/[^/]+$"
 
-_CONTROL = "[\\u0000-\\u001f\\u007f-\\u009f]"
 _MOST = 2**31 - 1  # an integer of a CloudEvent
 _MOST_IN_HEADER = 2**53
-_NO_NEWLINE: Schema = {"not": {"pattern": "\\n"}}
 _NAMES: Schema = {"pattern": "^[a-z0-9]+$"}  # what an attribute of a CloudEvent may be called
 
 
@@ -85,7 +80,7 @@ def alert_schema() -> Schema:
 
 def dead_headers_schema() -> Schema:
     """Return the schema of the Kafka headers of a record of the topic `dead`."""
-    digits = _line("^[0-9]+$")
+    digits = line("^[0-9]+$")
     return {
         "type": "object",
         "properties": {
@@ -116,7 +111,7 @@ def _text(description: str) -> Schema:
         "type": "string",
         "minLength": 1,
         "maxLength": 8_192,
-        "not": {"pattern": _CONTROL},
+        "not": {"pattern": CONTROL},
         "description": description,
     }
 
@@ -125,13 +120,9 @@ def _count(description: str, least: int = 0, most: int = _MOST) -> Schema:
     return {"type": "integer", "minimum": least, "maximum": most, "description": description}
 
 
-def _line(pattern: str) -> Schema:
-    return {"type": "string", "pattern": pattern, **_NO_NEWLINE}
-
-
 def _or_null(schema: Schema) -> Schema:
-    description = schema.pop("description")
-    return {"description": description, "anyOf": [schema, {"type": "null"}]}
+    of = {name: value for name, value in schema.items() if name != "description"}
+    return {"description": schema["description"], "anyOf": [of, {"type": "null"}]}
 
 
 _TRACE = {
@@ -145,35 +136,35 @@ _ALWAYS: dict[str, Schema] = {
     "source": _text("The program that wrote it, like /acme/support."),
     "type": _text("Says, with schemaversion, what data is."),
     "subject": {
-        **_line(STREAM),
+        **line(STREAM),
         "description": "The stream, and the record's key: <kind>/<tenant>/<id>, percent-encoded.",
     },
     "datacontenttype": {"const": "application/json"},
     "schemaversion": _count("Of the type."),
     "dataencoding": {"const": "json", "description": "Stop at another one."},
     "version": {
-        **_line("^[1-9][0-9]*$"),
+        **line("^[1-9][0-9]*$"),
         "description": "The place in the stream: 1, 2, 3 and so on. Text, for it has 64 bits.",
     },
     "index": _count("The place in the batch that it was appended with."),
     "appendid": _text("Of that batch: a retry has the same."),
     "size": _count("How many events the batch has.", 1),
     "inputposition": {
-        **_line("^(?:0|[1-9][0-9]*)$"),
+        **line("^(?:0|[1-9][0-9]*)$"),
         "description": "With index the order in the partition: drop what is not greater.",
     },
     "recordedat": {
-        **_line("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"),
+        **line("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"),
         "description": "The broker's clock.",
     },
     "rules": _count("The rules that it was accepted by.", 1),
     "data": {"type": "object", "description": "See events/<type>/<schemaversion>.json."},
     "prevhash": {
-        **_line("^[0-9a-f]{64}$"),
+        **line("^[0-9a-f]{64}$"),
         "description": "The hash of the version before; 64 zeros at version 1.",
     },
     "hash": {
-        **_line("^[0-9a-f]{64}$"),
+        **line("^[0-9a-f]{64}$"),
         "description": 'SHA-256 of every byte of the record before ,"hash":',
     },
 }
@@ -181,7 +172,7 @@ _GIVEN: dict[str, Schema] = {
     "agent": _text("The agent that wrote it."),
     "worker": _text("The worker that ran it."),
     "fence": {
-        **_line("^(?:0|[1-9][0-9]*)$"),
+        **line("^(?:0|[1-9][0-9]*)$"),
         "description": "The version of the event that took the lease it was written under.",
     },
     "time": _text("The writer's clock: a claim, never order."),
@@ -210,7 +201,7 @@ _EVENT: dict[str, Schema] = {
     "size": _count("How many bytes its data has."),
     "time": _or_null(_text("The writer's clock.")),
     "tokens": _or_null(_count("Of its text.")),
-    **{name: _or_null(dict(schema)) for name, schema in _TRACE.items()},
+    **{name: _or_null(schema) for name, schema in _TRACE.items()},
 }
 _ALERT: dict[str, Schema] = {
     "kind": {"type": "string", "description": "Like error_rate; later releases have more."},

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 Schema: TypeAlias = dict[str, Any]
 
-_CONTROL = "[\\u0000-\\u001f\\u007f-\\u009f]"
+CONTROL = "[\\x00-\\x1f\\x7f-\\x9f]"
 _NO_NEWLINE: Schema = {"not": {"pattern": "\\n"}}
 
 # Days that months have, then the 29th of February of leap years.
@@ -34,7 +34,8 @@ def _form(key: str, value: Schema) -> Schema:
     return {"type": "object", "properties": {key: value}, "required": [key], "maxProperties": 1}
 
 
-def _line(pattern: str) -> Schema:
+def line(pattern: str) -> Schema:
+    """Return the schema of text without a newline that matches `pattern`."""
     return {"type": "string", "pattern": pattern, **_NO_NEWLINE}
 
 
@@ -55,7 +56,7 @@ KINDS: Mapping[str, Schema] = {
         "type": "string",
         "minLength": 1,
         "maxLength": 255,
-        "not": {"pattern": _CONTROL},
+        "not": {"pattern": CONTROL},
     },
     "Time": {
         "description": "ISO 8601 with a zone, like 2026-01-31T12:00:00Z; a claim of the writer.",
@@ -65,11 +66,11 @@ KINDS: Mapping[str, Schema] = {
     },
     "Amount": {
         "description": 'A decimal number in a string, like "0.0125": never a float.',
-        **_line("^-?(?:0|[1-9][0-9]{0,29})(?:\\.[0-9]{1,30})?$"),
+        **line("^-?(?:0|[1-9][0-9]{0,29})(?:\\.[0-9]{1,30})?$"),
     },
     "Currency": {
         "description": "A code of three letters, like USD.",
-        **_line("^[A-Z]{3}$"),
+        **line("^[A-Z]{3}$"),
     },
     "Object": {
         "description": "Any object, or the form of one that JSON cannot hold.",
@@ -104,9 +105,9 @@ KINDS: Mapping[str, Schema] = {
     "ScalarForm": {
         "description": "What stands for an integer, a float, bytes or text that JSON cannot hold.",
         "anyOf": [
-            _form("$int", _line("^-?(?:0|[1-9][0-9]{0,3999}|0x[0-9a-f]+)$")),
+            _form("$int", line("^-?(?:0|[1-9][0-9]{0,3999}|0x[0-9a-f]+)$")),
             _form("$float", {"enum": ["nan", "inf", "-inf"]}),
-            _form("$bytes", _line(_BASE64)),
+            _form("$bytes", line(_BASE64)),
             _ref("TextForm"),
         ],
     },

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 import orjson
 import typer
@@ -18,11 +18,10 @@ from commands.event_schemas import event_schema
 from commands.printing import Column, print_json_array, print_line, print_rows, say
 from commands.record_schemas import alert_schema, envelope_schema, request_header_schema
 from commands.schema_changes import incompatible_changes
+from commands.schema_kinds import Schema
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "docs" / "schemas"
 ASYNCAPI = "asyncapi.yaml"
-
-Schema: TypeAlias = dict[str, Any]
 
 commands = typer.Typer()
 
@@ -144,7 +143,9 @@ def _is_older(path: str) -> bool:
 
 
 def _named(name: str, version: int | None) -> Schema:
-    if name in _AROUND and version is None:
+    if name in _AROUND:
+        if version is not None:
+            raise CommandFailed(f"{name} has no versions")
         return _AROUND[name]()
     model = BUILT_IN.get(name)
     if model is None:
