@@ -69,9 +69,14 @@ FROM agentjournal_internal.sessions_1 WHERE stream = ANY (%(streams)s);
 
 -- name: places
 -- Up to where the log was read by all that limits are measured on, where they are at one place.
-SELECT p.partition, min(c.read_until), min(j.looked_until)
+-- Heads are saved a little later than that shows, so then the last of it is looked at once more.
+SELECT p.partition,
+       CASE WHEN min(s.next_output) >= max(p.next_position) THEN min(c.read_until)
+            ELSE min(c.read_until) - interval '10 s' END,
+       min(j.looked_until)
 FROM agentjournal.projection_status AS p
 JOIN agentjournal_internal.projection_checkpoints AS c USING (projection, generation, partition)
+JOIN agentjournal_internal.sequencer_checkpoints AS s USING (partition)
 LEFT JOIN agentjournal_internal.janitor_places AS j USING (partition)
 WHERE p.projection IN ('conversation', 'environment', 'events', 'limits', 'memory', 'plan')
 GROUP BY p.partition

@@ -14,7 +14,7 @@ from consumers.postgres_pool import PostgresPool
 
 _SQL = read_statements("consumers", "janitor.sql")
 
-# Heads are saved a second after what the read models show; the broker's clock may be set back.
+# By which the broker's clock may have been set back meanwhile.
 _AGAIN = timedelta(seconds=10)
 _LONG_AGO = datetime.fromisoformat("1970-01-01T00:00:00Z")
 

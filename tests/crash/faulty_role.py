@@ -13,14 +13,18 @@ from collections.abc import Callable
 from functools import partial
 
 from agentjournal.settings import find_settings
+from consumers.janitor import JanitorOptions
 from consumers.projector import ProjectorOptions
-from consumers.roles import run_projector, run_sequencer
+from consumers.roles import run_janitor, run_projector, run_sequencer
 from consumers.running import configure_logging
 from consumers.sequencer import SequencerOptions
 
 # Small, so that saving, evicting, reading back and taking over heads happen all the time.
 SEQUENCER = SequencerOptions(save_every_s=0.05, most_heads=8, fold_again=5, heartbeat_s=0.2)
 PROJECTOR = ProjectorOptions(heartbeat_s=0.2, most_contexts=4)
+JANITOR = JanitorOptions(
+    scan_every_s=0.05, look_every_s=0.0, page=1, look_page=2, margin_s=0.0, heartbeat_s=0.2
+)
 
 
 def cut_at(point: str, nth: int) -> Callable[[str], None]:
@@ -42,11 +46,11 @@ async def main(role: str, point: str, nth: int) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     fault = cut_at(point, nth)
-    run = (
-        partial(run_sequencer, options=SEQUENCER)
-        if role == "sequencer"
-        else partial(run_projector, options=PROJECTOR)
-    )
+    run = {
+        "sequencer": partial(run_sequencer, options=SEQUENCER),
+        "projector": partial(run_projector, options=PROJECTOR),
+        "janitor": partial(run_janitor, options=JANITOR),
+    }[role]
     await run(find_settings(), stop, fault=fault)
 
 

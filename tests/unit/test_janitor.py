@@ -149,7 +149,6 @@ class Servers:
 
     def __init__(self, *sessions: Idle) -> None:
         self.sessions = {each.stream: each for each in sessions}
-        self.asked_of = set[str]()
         self.busy: set[StreamId] = set()
         self.expired: set[StreamId] = set()
         self.sent: list[StreamId] = []
@@ -168,7 +167,7 @@ class Servers:
     async def configure(self, limits: Iterable[LimitRow]) -> None:
         self.configured += bool(list(limits))
 
-    async def idle(self, *, most: int, margin_s: float, without: Sequence[str]) -> list[Idle]:
+    async def idle(self, *, most: int, without: Sequence[str], **_: object) -> list[Idle]:
         self.scans_left -= 1
         if not self.scans_left:
             self.stop.set()
@@ -184,16 +183,13 @@ class Servers:
         return {each.partition: Position(5) for each in requests}
 
     async def progress(self, projection: str) -> Mapping[Partition, Progress]:
+        assert projection == "conversation"
         done = Progress(Position(6), Position(9), Position(0), Position(9))
         return {Partition(partition): done for partition in range(8)}
 
     async def states(self, streams: Sequence[str]) -> Mapping[StreamId, State]:
-        return {
-            stream: State(Version(4), "expired")
-            if stream in self.expired
-            else State(Version(3), "open")
-            for stream in self.sessions
-        }
+        shown = {True: State(Version(4), "expired"), False: State(Version(3), "open")}
+        return {StreamId(stream): shown[stream in self.expired] for stream in streams}
 
     async def places(self) -> list[Place]:
         return []
@@ -207,7 +203,7 @@ class Servers:
     async def over(self, sessions: Sequence[Active]) -> list[Over]:
         raise AssertionError(sessions)
 
-    async def untold(self, *, overdue_s: float, most: int) -> list[Untold]:
+    async def untold(self, **_: object) -> list[Untold]:
         return []
 
     async def told(self, untold: Sequence[Untold]) -> None:
