@@ -19,6 +19,7 @@ from agentjournal.event_texts import Path, Text
 _MARK = re.compile(rb"\[redacted:[A-Za-z0-9._-]+(?::[0-9a-f]{8})?(?:#[0-9]+)?\]")
 _LEAST = 6  # bytes that are left of what was found when the marks in it are not counted
 _NAME_BYTES = 64
+_MOST_NAMES = 10_000
 _NOT_IN_WORDS = re.compile("[^a-z0-9]")
 # Under a name of a secret: nothing, a mark, or where it is to be had.
 _NO_VALUE = re.compile(
@@ -55,10 +56,18 @@ class Names:
     def __init__(self, fields: Collection[str]) -> None:
         endings = {plain_name(each) for each in fields if each.startswith("*")} - {""}
         self._endings = sorted(endings, key=len, reverse=True)
+        self._kinds: dict[str, str | None] = {}  # of names that were asked for
         self._whole = {plain_name(each) for each in fields if not each.startswith("*")}
 
     def kind(self, name: str) -> str | None:
         """Return what a text under this name is called when it is secret."""
+        if name not in self._kinds:
+            if len(self._kinds) >= _MOST_NAMES:
+                self._kinds.clear()
+            self._kinds[name] = self._kind(name)
+        return self._kinds[name]
+
+    def _kind(self, name: str) -> str | None:
         plain = plain_name(name)
         if plain in self._whole:
             return f"field.{plain}"
@@ -94,11 +103,8 @@ def spans_of(texts: Sequence[Text], detect: Detect, names: Names) -> dict[int, l
     for found in detect(b"".join(lines)):
         _place(found, range(bisect_right(ends, found.start), len(texts)), texts, starts, spans)
     _across(texts, detect, spans)
-    kinds: dict[str, str | None] = {}
     for index, (place, raw) in enumerate(texts):
-        if place.name not in kinds:
-            kinds[place.name] = names.kind(place.name)
-        kind = kinds[place.name]
+        kind = names.kind(place.name)
         if kind is not None and not place.is_key and _NO_VALUE.fullmatch(raw) is None:
             spans.setdefault(index, []).append(Span(0, len(raw), kind))
     return {index: merged(found) for index, found in spans.items()}
