@@ -14,7 +14,9 @@ STREAM = f"^(?:{'|'.join(STREAM_KINDS)})/[^/]+/[^/]+$"
 
 _MOST = 2**31 - 1  # an integer of a CloudEvent
 _MOST_IN_HEADER = 2**53
-_NAMES: Schema = {"pattern": "^[a-z0-9]+$"}  # what an attribute of a CloudEvent may be called
+_NAMES: Schema = {
+    "not": {"pattern": "[^a-z0-9]"}
+}  # what an attribute of a CloudEvent may be called
 
 
 def envelope_schema() -> Schema:

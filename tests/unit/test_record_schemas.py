@@ -104,7 +104,9 @@ def test_the_header_of_any_request_is_taken(request: Request) -> None:
     HEADER.validate(orjson.loads(request.encoded().partition(b"\n")[0]))
 
 
-WRONG = st.sampled_from([None, True, -1, 0, 1, 2**31, 2**53 + 1, "", "a", "\x00", "x" * 8_193, []])
+WRONG: st.SearchStrategy[Any] = st.sampled_from(
+    [None, True, -1, 0, 1, 2**31, 2**53 + 1, "", "a", "\x00", "x" * 8_193, []]
+)
 
 
 @given(requests, st.integers(0, 11), st.integers(0, 8), WRONG, st.booleans())
