@@ -16,7 +16,9 @@ import faust
 import structlog
 from aiokafka.errors import KafkaError
 from faust.app.base import BootStrategy
+from faust.exceptions import ConsumerNotStarted
 from faust.transport.drivers.aiokafka import Consumer, Transport
+from faust.types import TP
 from faust.types.auth import CredentialsT
 
 from agentjournal.envelope import parse_record
@@ -30,8 +32,8 @@ from streams.ports import OutageError
 _LOG = structlog.get_logger()
 _STOP_WITHIN_S = 5.0
 _COMMIT_EVERY_S = 2.0
-# A member that died gives up its partitions after this; the broker allows no less than 6.
-_SESSION_TIMEOUT_S = 10.0
+# A member that died gives up its partitions after this; brokers allow no less as they come.
+_SESSION_TIMEOUT_S = 6.0
 
 # The queue of the agent. A partition is read no further once four fifths of it are taken; what is
 # at hand then, at most a poll for each partition, still fits: so it is never full.
@@ -51,7 +53,7 @@ class _Consumer(Consumer):
 
     queue: asyncio.Queue[Any] | None = None
 
-    async def wait_first(self, *coros: Any, timeout: Any = None) -> Any:
+    async def wait_first(self, *coros: Any, timeout: Any = None) -> Any:  # noqa: ASYNC109 - as it is
         delivered_at_once = (
             timeout is None
             and len(coros) == 2
@@ -62,7 +64,7 @@ class _Consumer(Consumer):
             and not self.suspend_flow.is_set()
         )
         if not delivered_at_once:
-            return await super().wait_first(*coros, timeout=timeout)
+            return await super().wait_first(*coros, timeout=timeout)  # pyright: ignore[reportArgumentType]
         delivery, suspended = coros
         suspended.close()
         await delivery
@@ -103,7 +105,8 @@ class FaustMeter:
             value_serializer="raw",
         )
         self._app.agent(topic, name="meter", concurrency=1)(self._count)
-        self._app.on_partitions_assigned.connect(self._on_assigned)
+        # By a strong reference: nothing else holds a bound method.
+        self._app.on_partitions_assigned.connect(self._on_assigned, weak=False)
 
     async def start(self) -> None:
         """Begin to read. Raises OutageError when no broker answers."""
@@ -120,7 +123,7 @@ class FaustMeter:
         try:
             async with asyncio.timeout(_STOP_WITHIN_S):
                 await self._app.stop()
-        except (TimeoutError, KafkaError) as error:
+        except (TimeoutError, KafkaError, RuntimeError) as error:
             _LOG.warning("left_without_word", reason=repr(error))
         finally:
             self._folder.cleanup()
@@ -133,22 +136,28 @@ class FaustMeter:
         return self._app.crash_reason or RuntimeError("the app ended without a reason")
 
     @property
-    def assigned(self) -> frozenset[Partition]:
-        """The partitions that it reads."""
-        return self._assigned
+    def reading(self) -> Collection[Partition]:
+        """The partitions that it reads; none while it is not known of each where it begins."""
+        return self._assigned if None not in self._ends().values() else ()
 
     @property
     def behind(self) -> Collection[Partition]:
         """The partitions of which not everything was counted that the broker was seen to hold."""
-        ends: Mapping[Any, int | None] = {
-            tp: self._app.consumer.highwater(tp) for tp in self._app.consumer.assignment()
-        }
+        ends = self._ends()
         return {
-            Partition(tp.partition)
-            for tp, end in ends.items()
-            # Where nothing was read yet, what is there is not known.
-            if end is None or self._next.get(Partition(tp.partition), end) < end
+            each for each, end in ends.items() if end is None or self._next.get(each, end) < end
         }
+
+    def _ends(self) -> Mapping[Partition, int | None]:
+        """Return where each partition ended at the last answer of the broker."""
+        return {each: self._end(TP(self._topic, each)) for each in self._assigned}
+
+    def _end(self, tp: TP) -> int | None:
+        try:
+            end: int | None = self._app.consumer.highwater(tp)
+        except (AssertionError, ConsumerNotStarted):
+            return None  # its thread has given the partition up, and has not told it yet
+        return end
 
     async def _count(self, stream: Any) -> None:
         self._app.consumer.queue = stream.channel.queue
@@ -165,7 +174,8 @@ class FaustMeter:
                 _LOG.warning("not_counted", partition=partition, position=position, kind=kind)
             self._next[partition] = position + 1
 
-    async def _on_assigned(self, _: Any, assigned: Collection[Any], **__: Any) -> None:
+    async def _on_assigned(self, _: Any, /, *of: Any, **__: Any) -> None:
+        [assigned] = of
         self._assigned = frozenset(Partition(tp.partition) for tp in assigned)
         self._meter.keep(self._assigned)
         _LOG.info("partitions_taken", partitions=sorted(self._assigned))

@@ -126,7 +126,7 @@ def decode_rates(raw: bytes) -> Rates:
             tools=tuple(_tool(each) for each in found["tools"]),
             uncounted=Uncounted(**_own(Uncounted, found["uncounted"])),
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"it is no snapshot of rates: {error!r}") from None
 
 
