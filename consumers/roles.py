@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from agentjournal.kafka_alerts import AlertWriter
 from agentjournal.limits import read_limits
+from agentjournal.redis_rates import RedisRates
 from agentjournal.settings import Settings
 from consumers.cache import Cache, CacheOptions, CachePorts
 from consumers.janitor import Janitor, JanitorOptions, JanitorPorts
@@ -18,6 +21,7 @@ from consumers.kafka_letters import KafkaLetters
 from consumers.kafka_log_reader import KafkaLogReader
 from consumers.kafka_requests import KafkaRequests
 from consumers.kafka_topics import check_topics
+from consumers.meter import MeterPace, MeterPorts, MeterRole
 from consumers.metrics_readers import ReaderMetrics
 from consumers.metrics_sequencer import SequencerMetrics
 from consumers.postgres_heads import PostgresHeads
@@ -41,6 +45,8 @@ from projections.limits import LIMITS
 from projections.memory import MEMORY
 from projections.plan import PLAN
 from projections.results import RESULTS_PROJECTION
+from streams.meter import Meter
+from streams.meter_thresholds import Thresholds, thresholds_of
 from streams.rules import rules_1
 
 Role: TypeAlias = Callable[[Settings, asyncio.Event], Awaitable[None]]
@@ -154,8 +160,40 @@ async def run_janitor(
         AlertWriter(settings) as alerts,
     ):
         membership = PostgresMembership(pool, "janitor", new_member())
+        current_watch("janitor").health.works()
         ports = JanitorPorts(PostgresJanitor(pool), requests, alerts, membership)
         await Janitor(ports, limits, options, fault).run(stop)
+
+
+async def run_meter(
+    settings: Settings,
+    stop: asyncio.Event,
+    *,
+    thresholds: Thresholds | None = None,
+    pace: MeterPace | None = None,
+) -> None:
+    """Count what happens, and raise alerts, until `stop` is set.
+
+    Raises NotConfigured for a threshold that is not right, Unavailable when the topics cannot be
+    seen, IntegrityError when they are not ours.
+    """
+    from streams.faust_meter import FaustMeter  # noqa: PLC0415 - no other role pays for Faust
+
+    meter = Meter(thresholds or thresholds_of(os.environ))
+    await check_topics(settings)
+    async with (
+        PostgresPool(settings, name="meter", size=1) as pool,
+        AlertWriter(settings) as alerts,
+    ):
+        shown = RedisRates(settings)
+        membership = PostgresMembership(pool, "meter", new_member())
+        try:
+            ports = MeterPorts(
+                partial(FaustMeter, settings), shown, alerts, membership, current_watch("meter")
+            )
+            await MeterRole(ports, meter, pace).run(stop)
+        finally:
+            await shown.close()
 
 
 PROJECTIONS = (
@@ -173,4 +211,5 @@ ROLES: Mapping[str, Role] = {
     "projector": run_projector,
     "cache": run_cache,
     "janitor": run_janitor,
+    "meter": run_meter,
 }
