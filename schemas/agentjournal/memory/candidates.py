@@ -1,0 +1,85 @@
+"""What an extractor is given and what it gives: statements in, candidates and refusals out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from agentjournal.events import Entity
+from agentjournal.ids import Version
+
+Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
+Source: TypeAlias = Literal["message", "arguments", "result"]
+Cardinality: TypeAlias = Literal["single", "multiple"]
+Kind: TypeAlias = Literal[
+    "identifier",
+    "preference",
+    "decision",
+    "correction",
+    "profile",
+    "constraint",
+    "outcome",
+    "relation",
+    "text",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A piece of a session that may say something: a text of a message, a call, or a result.
+
+    `at` is ISO 8601: the record's broker time, or for what was imported the source's. `arguments`
+    and `result` are given for calls, whose `text` is their JSON as it stands in the log.
+    """
+
+    session_id: str
+    event_id: str
+    version: Version
+    at: str
+    role: Role
+    source: Source
+    text: str
+    tool: str | None = None
+    call_id: str | None = None
+    effect: Literal["read", "idempotent", "external"] | None = None
+    outcome: Literal["open", "completed", "failed"] | None = None
+    value: Any = None  # of arguments and results: what their JSON says, None where it is no JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fact that an extractor proposes.
+
+    `quote` is verbatim in the text of `statement`, or of `others`. `retracts`: the value of the slot
+    is no longer to be believed ("forget that I …"); a `value` of None then means every value.
+    """
+
+    entity: Entity
+    kind: Kind
+    attribute: str
+    value: Any
+    cardinality: Cardinality
+    quote: str
+    statement: Statement
+    confidence: float
+    valid_from: str
+    valid_to: str | None = None
+    others: tuple[Statement, ...] = ()
+    retracts: bool = False
+
+
+class Refused(NamedTuple):
+    """A candidate that is not kept, and why, in fixed words."""
+
+    reason: str
+    quote: str
+    statement: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What an extractor makes of a session."""
+
+    candidates: list[Candidate] = field(default_factory=list[Candidate])
+    refused: list[Refused] = field(default_factory=list[Refused])
+    summary: str | None = None
