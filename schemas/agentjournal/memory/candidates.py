@@ -50,8 +50,8 @@ class Statement:
 class Candidate:
     """A fact that an extractor proposes.
 
-    `quote` is verbatim in the text of `statement`, or of `others`. `retracts`: the value of the slot
-    is no longer to be believed ("forget that I …"); a `value` of None then means every value.
+    `quote` is verbatim in the text of `statement`, or of `others`. `retracts`: the value of the
+    slot is no longer to be believed ("forget that I …"); a `value` of None then means every value.
     """
 
     entity: Entity
