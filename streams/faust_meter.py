@@ -95,7 +95,7 @@ class FaustMeter:
         self._folder = tempfile.TemporaryDirectory(prefix="agentjournal-meter-")
         self._next: dict[Partition, int] = {}
         self._assigned: frozenset[Partition] = frozenset()
-        self._app: Any = _App(f"{settings.topic_prefix}meter", **_options(settings, self._folder))
+        self._app: Any = _App(group_of(settings), **_options(settings, self._folder))
         self._app.transport = _Transport(self._app.conf.broker_consumer, self._app)
         topic = self._app.topic(
             self._topic,
@@ -179,6 +179,11 @@ class FaustMeter:
         self._assigned = frozenset(Partition(tp.partition) for tp in assigned)
         self._meter.keep(self._assigned)
         _LOG.info("partitions_taken", partitions=sorted(self._assigned))
+
+
+def group_of(settings: Settings) -> str:
+    """Return the consumer group of the meter, which is the name of its app."""
+    return f"{settings.topic_prefix}meter"
 
 
 def _options(settings: Settings, folder: tempfile.TemporaryDirectory[str]) -> dict[str, Any]:
