@@ -16,6 +16,7 @@ from consumers.watch import Watched
 from streams.ports import OutageError
 
 _SAMPLE_S = 1.0
+_CLOSE_S = 0.5
 
 
 class Probe(Protocol):
@@ -51,7 +52,7 @@ async def looked_after(watched: Watched, settings: Settings) -> AsyncGenerator[N
     finally:
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.wait(tasks, timeout=_CLOSE_S)  # a server that is away would hold up the end
 
 
 async def _beat(watched: Watched) -> None:

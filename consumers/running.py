@@ -67,9 +67,11 @@ async def _run(
             asyncio.create_task(_run_one(settings, watch, stop), name=name)
             for name, watch in watched.watches.items()
         ]
-        if not await ended(tasks, stop, watched.unsaved, options):
-            os._exit(0)  # what is unsaved has been said: the log has it all
-        return 1 if any(map(has_failed, tasks)) else 0
+        all_ended = await ended(tasks, stop, watched.unsaved, options)
+        status = 1 if any(map(has_failed, tasks)) else 0
+        if not all_ended:
+            os._exit(status)  # what is left waits for a server, and would for longer
+        return status
 
 
 async def _run_one(settings: Settings, watch: Watch, stop: asyncio.Event) -> None:

@@ -76,7 +76,7 @@ class WatchedProcess:
 
     async def is_ready(self) -> Said:
         """Return what it answers once it is ready."""
-        return await self.says("/readyz", lambda said: said.status == 200, within_s=30)
+        return await self.says("/readyz", lambda said: said.status == 200, within_s=60)
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal."""

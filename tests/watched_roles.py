@@ -1,6 +1,8 @@
-"""A test build of the roles: SIGUSR1 blocks its event loop for as long as the file LOCK is there.
+"""A test build of the roles, whose event loop can be blocked: `python watched_roles.py LOCK ROLE…`.
 
-`python watched_roles.py LOCK ROLE…`: the loop counts as stuck after a second.
+While the file LOCK is there, SIGUSR1 blocks it, and so does the sequencer when it has the head of
+a new stream; it makes the file LOCK.loaded then. The loop counts as stuck after a second, and what
+is not finished in two seconds is cut off.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from agentjournal.settings import find_settings
 from consumers import running
 from consumers.health import HealthOptions, ProcessHealth
 from consumers.health_server import find_serving
+from consumers.roles import ROLES, run_sequencer
+from consumers.stopping import StopOptions
 
 OPTIONS = HealthOptions(stuck_after_s=1.0, ask_every_s=0.1, patience_s=1.0)
 
@@ -27,8 +31,18 @@ def main(lock: Path, roles: list[str]) -> int:
         while lock.exists():
             time.sleep(0.02)
 
+    def fault(point: str) -> None:
+        if point == "loaded" and lock.exists():
+            lock.with_suffix(".loaded").touch()
+            block()
+
     signal.signal(signal.SIGUSR1, block)
-    with patch.object(running, "ProcessHealth", partial(ProcessHealth, options=OPTIONS)):
+    faulty = {**ROLES, "sequencer": partial(run_sequencer, fault=fault)}
+    with (
+        patch.object(running, "ROLES", faulty),
+        patch.object(running, "ProcessHealth", partial(ProcessHealth, options=OPTIONS)),
+        patch.object(running, "StopOptions", partial(StopOptions, finish_s=2.0, cut_off_s=1.0)),
+    ):
         return running.run_roles(find_settings(), roles, find_serving())
 
 

@@ -90,3 +90,14 @@ async def test_a_process_whose_loop_is_stuck_says_so_and_is_neither_healthy_nor_
     process.lock.unlink()
     await process.says("/healthz", lambda said: said.status == 200)
     await process.is_ready()
+
+
+async def test_a_second_signal_ends_a_process_at_once(
+    process: WatchedProcess, stack: Stack
+) -> None:
+    await process.is_ready()
+    with standing_still(stack, "postgres"):
+        process.signal(signal.SIGTERM)
+        await process.says("/readyz", lambda said: "stop" in failing(said)["sequencer"])
+        process.signal(signal.SIGTERM)
+        assert await process.ended() == -signal.SIGTERM
