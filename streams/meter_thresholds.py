@@ -34,7 +34,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How many of each are kept apart: together well under 200 MB."""
+    """How many of each are kept apart: together under 200 MB."""
 
     tenants: int = 1_000
     tools: int = 2_000  # of all tenants

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psycopg
@@ -22,6 +22,8 @@ from redis.exceptions import NoPermissionError
 
 import agentjournal as aj
 from agentjournal.partitions import partition_of
+from agentjournal.redis_rates import rates
+from agentjournal.settings import Settings
 from local.stack import Stack, running
 from tests.live_pages import Page
 from tests.servers import inside
@@ -31,7 +33,8 @@ pytestmark = pytest.mark.stack
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 AGENTJOURNAL = Path(sys.executable).with_name("agentjournal")
 DATABASE = "rights"
-USERS_OF_REDIS = ("sequencer", "cache", "agent", "viewer")
+ROLES = ("sequencer", "projector", "cache", "janitor", "meter")
+USERS_OF_REDIS = ("sequencer", "cache", "meter", "agent", "viewer")
 
 
 @dataclass(frozen=True)
@@ -116,8 +119,28 @@ async def writes_and_counts(users: Users, session: aj.Session, counter: aj.Count
     assert await counter.incr() == 1
 
 
+async def idles_and_is_too_much(log: aj.Log) -> None:
+    """Be told of a limit, and expire, by a janitor that has its own rights only."""
+    session = log.session("s-2", ttl_s=1, limits={"events": 1})
+    await session.append(aj.MessageAdded(role="user", content="hi"))
+    async with asyncio.timeout(60):
+        while not [each async for each in log.sessions(status="expired")]:
+            await asyncio.sleep(0.1)
+    async with asyncio.timeout(60):
+        while "limit.exceeded" not in [each.type async for each in session.events()]:
+            await asyncio.sleep(0.1)
+
+
+async def is_metered(settings: Settings) -> None:
+    """See what a meter shows that has its own rights only."""
+    async with asyncio.timeout(60):
+        while (shown := await rates(settings)) is None:  # noqa: ASYNC110 - Redis tells nobody
+            await asyncio.sleep(0.1)
+    assert shown.window_s == 60
+
+
 async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -> None:
-    roles = {role: users.run(role, "run", role) for role in ("sequencer", "projector", "cache")}
+    roles = {role: users.run(role, "run", role) for role in ROLES}
     try:
         async with aj.connect(
             kafka=users.stack.settings.kafka,
@@ -136,12 +159,14 @@ async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -
                 while not await are_cached(log, session):
                     assert await session.notes() == {"a": 1}
             await writes_and_counts(users, session, log.counter("calls"))
+            await idles_and_is_too_much(log)
+            await is_metered(replace(log.settings, redis=users.redis("viewer")))
         for role in roles:
             assert done(users.run(role, "health", role))
     finally:
         for process in roles.values():
             process.terminate()
-        assert [process.wait(30) for process in roles.values()] == [0, 0, 0]
+        assert [process.wait(30) for process in roles.values()] == [0] * len(ROLES)
     assert done(users.run("agent", "sql", "SELECT * FROM messages"))
 
 
@@ -156,6 +181,9 @@ async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -
         ("projector", "DROP TABLE agentjournal_internal.events_1"),
         ("cache", "SELECT FROM agentjournal.events"),
         ("cache", "SELECT FROM agentjournal_internal.events_1"),
+        ("meter", "SELECT FROM agentjournal.events"),
+        ("janitor", "SELECT FROM agentjournal_internal.events_1"),
+        ("janitor", "UPDATE agentjournal_internal.sessions_1 SET status = 'expired'"),
     ],
 )
 def test_postgres_refuses_what_the_page_does_not_give(
@@ -178,6 +206,8 @@ def test_postgres_refuses_what_the_page_does_not_give(
         ("viewer", ("SUBSCRIBE", "agentjournal.receipts.1")),
         ("agent", ("GET", "key")),
         ("agent", ("HSET", "key", "field", "value")),
+        ("viewer", ("HSET", "agentjournal.rates", "field", "value")),
+        ("meter", ("HSET", "key", "field", "value")),
         ("cache", ("HSET", "key", "field", "value")),
         ("cache", ("PUBLISH", "agentjournal.receipts.1", "forged")),
         ("sequencer", ("PUBLISH", "other", "text")),
