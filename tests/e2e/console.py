@@ -1,4 +1,8 @@
-"""The installed command `agentjournal`, used as from a shell, on servers that run already."""
+"""The command `agentjournal`, used as from a shell, on servers that run already.
+
+It is the installed one where it is started, or has a terminal; where it only runs to its end, it is
+forked from a process that has it loaded.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentjournal.settings import Settings
+from tests.e2e import warm_command
 from tests.servers import addresses_of
 
 COMMAND = str(Path(sys.executable).with_name("agentjournal"))
@@ -32,14 +37,7 @@ class Console:
 
     def __call__(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run the command with pipes for its output, as `agentjournal … | cat`."""
-        return subprocess.run(
-            [COMMAND, *arguments],
-            env={**self.environment, **environment},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-            timeout=_TIMEOUT_S,
-        )
+        return warm_command.run(arguments, {**self.environment, **environment}, _TIMEOUT_S)
 
     def output(self, *arguments: str) -> str:
         """Return what the command prints; it must succeed, and say nothing else."""
