@@ -26,6 +26,7 @@ from benchmarks import (
     resuming,
     sequencing,
     subscribing,
+    tracing,
     workflows,
 )
 from benchmarks.harness import Round, Row, median_of, report
@@ -55,6 +56,7 @@ BENCHMARKS: dict[str, Round] = {
     "limits": limiting.limits_cost,
     "subscribe": subscribing.subscribe,
     "redact": redacting.redact,
+    "tracing": tracing.tracing_cost,
 }
 
 

@@ -88,10 +88,13 @@ def traceparent_of(span: Span) -> str | None:
     return carrier.get(_NAME)
 
 
-def parent_in(traceparent: str) -> Context | None:
-    """Return the context that an envelope names, None when it names none.
+def sampled_in(traceparent: str | None) -> Context | None:
+    """Return the context that an envelope names, None when it names none, or one not sampled.
 
     Anybody may write anything there.
     """
+    if traceparent is None:
+        return None
     found = _W3C.extract({_NAME: traceparent}, Context())
-    return found if trace.get_current_span(found).get_span_context().is_valid else None
+    context = trace.get_current_span(found).get_span_context()
+    return found if context.is_valid and context.trace_flags.sampled else None

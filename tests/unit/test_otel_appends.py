@@ -26,8 +26,8 @@ from agentjournal.testing import MemoryLog, memory_log
 from local.roles import python_path
 from streams.decide import Input, decide
 from tests.servers import inside
-from tests.support import BEGAN_MS, RULES, message, place_of, request, session_in, started
 from tests.spans import Spans, attributes, context_of, named_in
+from tests.support import BEGAN_MS, RULES, message, place_of, request, session_in, started
 
 TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

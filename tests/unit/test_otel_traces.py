@@ -16,8 +16,8 @@ from agentjournal.requests import Request
 from consumers.otel_traces import traced_events, traced_requests
 from streams.decide import Input
 from streams.partition_fold import PartitionFold, Step
-from tests.support import BEGAN_MS, RULES, place_of, request, said, session_in
 from tests.spans import Spans, attributes, context_of
+from tests.support import BEGAN_MS, RULES, place_of, request, said, session_in
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
@@ -67,6 +67,7 @@ async def test_a_request_is_a_span_of_the_appends_trace_with_what_became_of_it()
             asked("a", "b", append_id="once"),
             asked("c", append_id="late", expected_version=7),
             asked("d", traceparent=None),
+            asked("e", traceparent=f"00-{TRACE}-{PARENT}-02"),  # not sampled
         ),
     )
     accepted, refused = spans.ended()
@@ -108,6 +109,7 @@ async def stored(spans: Spans, events: Sequence[Recorded], error: Exception | No
 async def test_the_events_of_an_append_are_one_span_until_their_rows_are_stored() -> None:
     spans = Spans()
     given = inputs(asked("a", "b", append_id="x"), asked("c", traceparent=None), asked("d"))
+    given += inputs(asked("e", traceparent=f"00-{TRACE}-{PARENT}-00"))  # not sampled
     await stored(spans, recorded(given))
     both, alone = spans.ended()
     assert (both.name, both.kind) == ("project j.events", SpanKind.CONSUMER)

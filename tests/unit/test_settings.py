@@ -181,3 +181,16 @@ def test_secrets_are_not_shown() -> None:
     security = KafkaSecurity(sasl_password="p1", ssl_password="p2")
     shown = repr(Settings("k:1", "postgresql://u:p3@h", "redis://:p4@h", security=security))
     assert all(secret not in shown for secret in ("p1", "p2", "p3", "p4"))
+
+
+@pytest.mark.parametrize(
+    ("said", "traced"), [(None, False), ("", False), ("off", False), ("on", True), ("TRUE", True)]
+)
+def test_traces_are_made_where_they_are_asked_for(said: str | None, traced: object) -> None:
+    environment = ENVIRONMENT if said is None else {**ENVIRONMENT, "AGENTJOURNAL_TRACES": said}
+    assert find_settings(environment=environment).traces is traced
+
+
+def test_a_switch_that_is_neither_on_nor_off_is_refused() -> None:
+    with pytest.raises(NotConfigured, match=r"AGENTJOURNAL_TRACES is 'maybe': .* on, .* off"):
+        find_settings(environment={**ENVIRONMENT, "AGENTJOURNAL_TRACES": "maybe"})
