@@ -1,4 +1,7 @@
-"""Prints what a container needs: the dependencies of both packages, without the local stack's."""
+"""Prints what a container needs: the dependencies of both packages, without the local stack's.
+
+What traces need is among them, though they are off unless they are asked for.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ def requirements() -> list[str]:
         "project"
     ]
     left_out = {*server["optional-dependencies"]["local"], f"{client['name']}=={client['version']}"}
-    return [*client["dependencies"], *(r for r in server["dependencies"] if r not in left_out)]
+    wanted = [*server["dependencies"], *server["optional-dependencies"]["otel"]]
+    return [*client["dependencies"], *(r for r in wanted if r not in left_out)]
 
 
 if __name__ == "__main__":

