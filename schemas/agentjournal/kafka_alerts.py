@@ -131,17 +131,36 @@ class AlertReader:
         try:
             ends = await self._assign(last, since)
             while any([await self._consumer.position(tp) < end for tp, end in ends.items()]):
-                for found in await self._poll():
+                for found in await self.poll():
                     yield found
         except (KafkaError, OSError) as error:
             raise Unavailable("Kafka", repr(error)) from error
 
     async def written(self) -> AsyncGenerator[Alert | NoAlert]:
         """Yield what is written from then on, each once, until nobody asks any more."""
+        while True:
+            for found in await self.poll():
+                yield found
+
+    async def poll(self) -> list[Alert | NoAlert]:
+        """Return what was written since the last look, at once or empty after half a second.
+
+        A broker that is away looks like one with nothing new: `check` tells them apart.
+        """
         try:
-            while True:
-                for found in await self._poll():
-                    yield found
+            polled = await self._consumer.getmany(timeout_ms=_POLL_MS)
+        except KafkaError as error:
+            raise Unavailable("Kafka", repr(error)) from error
+        found = [_alert(record) for records in polled.values() for record in records]
+        return [each for each in found if self._is_wanted(each)]
+
+    async def check(self, *, timeout_s: float = 5.0) -> None:
+        """Raise Unavailable unless the broker answers within that time."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._consumer.end_offsets([TopicPartition(self._topic, 0)])
+        except TimeoutError as error:
+            raise Unavailable("Kafka", f"no answer in {timeout_s:g} s") from error
         except (KafkaError, OSError) as error:
             raise Unavailable("Kafka", repr(error)) from error
 
@@ -165,11 +184,6 @@ class AlertReader:
         for tp, start in starts.items():
             consumer.seek(tp, start)
         return dict(ends)
-
-    async def _poll(self) -> list[Alert | NoAlert]:
-        polled = await self._consumer.getmany(timeout_ms=_POLL_MS)
-        found = [_alert(record) for records in polled.values() for record in records]
-        return [each for each in found if self._is_wanted(each)]
 
     def _is_wanted(self, found: Alert | NoAlert) -> bool:
         if isinstance(found, NoAlert):
