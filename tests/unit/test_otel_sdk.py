@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from threading import Event
@@ -18,6 +21,7 @@ from opentelemetry.sdk.trace.export import (
 
 from agentjournal.errors import NotConfigured
 from consumers import otel_sdk
+from local.roles import python_path
 
 
 @pytest.mark.parametrize(
@@ -72,3 +76,24 @@ def test_a_process_ends_though_its_collector_is_away(monkeypatch: pytest.MonkeyP
     began = time.monotonic()
     otel_sdk.shut_down(provider, [away])
     assert time.monotonic() - began < 10
+
+
+A_ROLE = """
+from consumers.otel_sdk import provide
+from agentjournal.otel_spans import tracer
+provide()
+provide()
+tracer().start_span("last").end()
+"""
+
+
+@pytest.mark.parametrize(
+    ("named", "service"), [({}, "agentjournal"), ({"OTEL_SERVICE_NAME": "ours"}, "ours")]
+)
+def test_a_process_exports_what_is_left_when_it_ends(named: dict[str, str], service: str) -> None:
+    environ = {"PYTHONPATH": python_path(), "OTEL_TRACES_EXPORTER": "console", **named}
+    printed = subprocess.run(
+        [sys.executable, "-c", A_ROLE], env=environ, capture_output=True, check=True
+    ).stdout
+    span = json.loads(printed)  # one, though it was provided twice
+    assert (span["name"], span["resource"]["attributes"]["service.name"]) == ("last", service)
