@@ -152,7 +152,7 @@ METRICS: Mapping[MetricName, Metric] = {
         "changes",
         "Changes of notes that the cache read: of a session that is kept in Redis, or of one that "
         "nobody reads.",
-        {"session": "`kept`, `not_kept`"},
+        {"notes": "`kept`, `not_kept`"},
     ),
     "agentjournal_note_lookups_total": Metric(
         "counter",

@@ -55,8 +55,8 @@ class ReaderMetrics:
     def notes_changed(self, kept: int, changes: int) -> None:
         """Count changes of notes, of which so many were of sessions that the cache keeps."""
         name, metrics = "agentjournal_note_changes_total", self.watch.metrics
-        metrics.add(name, kept, session="kept")
-        metrics.add(name, changes - kept, session="not_kept")
+        metrics.add(name, kept, notes="kept")
+        metrics.add(name, changes - kept, notes="not_kept")
 
     def starts_over(self, trouble: Exception) -> None:
         """Say that everything in memory was dropped."""
