@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from opentelemetry.sdk.trace import TracerProvider
 from structlog.testing import capture_logs
 
 from agentjournal.errors import IntegrityError
 from agentjournal.ids import Milliseconds, Partition, Position, StreamId
+from consumers.otel_traces import traced_requests
 from consumers.sequencer import Sequencer, SequencerOptions, SequencerPorts
 from streams.decide import Input
 from streams.head import Head
@@ -29,6 +31,9 @@ from tests.unit.memory_ports import (
 )
 
 PARTITIONS = [Partition(2), Partition(5)]
+# Half of the requests carry a trace: it decides nothing, whatever fails meanwhile.
+TRACES = traced_requests("appends", TracerProvider(shutdown_on_exit=False))
+TRACEPARENTS = [None, f"00-{'a' * 32}-{'b' * 16}-01"]
 OPTIONS = SequencerOptions(
     save_every_s=0, most_heads=2, fold_again=2, poll_s=0, heartbeat_s=0, outage_pause_s=0
 )
@@ -52,6 +57,7 @@ class Worker:
             MemoryHeads(world),
             MemoryAnswers(world),
             self.membership,
+            traces=TRACES,
         )
         self._stop = asyncio.Event()
         self.sequencer = Sequencer(ports, RULES, OPTIONS)
@@ -85,6 +91,9 @@ def ask(world: World, count: int) -> None:
         )
         if world.chance.random() < 0.1:
             asked = asked._replace(events=[event("session.deleted", reason="asked for")])
+        traceparent = TRACEPARENTS[len(world.appends[partition]) % 2]
+        events = [each._replace(traceparent=traceparent) for each in asked.events]
+        asked = asked._replace(events=events)
         value = b"rubbish" if world.chance.random() < 0.1 else asked.encoded()
         log = world.appends[partition]
         position = Position(log[-1].position + 1 if log else 0)
