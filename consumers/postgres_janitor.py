@@ -40,9 +40,11 @@ class PostgresJanitor:
         `margin_s` later than the clock of the database says; none of `without`.
         """
         given = {"most": most, "margin_s": margin_s, "without": list(without)}
-        return [
-            Idle(row[0], row[1], row[2], int(row[3])) for row in await self._rows("idle", given)
-        ]
+        async with self._pool.connection() as connection, connection.transaction():
+            await connection.execute(_SQL["in_order"])
+            cursor = await connection.execute(_SQL["idle"], given)
+            rows = await cursor.fetchall()
+        return [Idle(row[0], row[1], row[2], int(row[3])) for row in rows]
 
     async def progress(self, projection: str) -> Mapping[Partition, Progress]:
         """Return how far each partition is decided, and how far a projection shows it."""

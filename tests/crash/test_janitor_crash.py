@@ -17,7 +17,7 @@ from tests.crash.row_check import everything_projected
 from tests.janitors import alerts_of, met, refused_of, with_status
 from tests.servers import query
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(170)]
 
 IDLE = {f"idle-{n}" for n in range(32)}
 OVER = {f"over-{n}" for n in range(16)}
