@@ -31,9 +31,15 @@ _SIZE = struct.Struct("!I")
 
 
 def run(
-    arguments: Sequence[str], environment: Mapping[str, str], timeout_s: float
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    timeout_s: float,
+    folder: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command with pipes for its output. Raises TimeoutExpired, and then it is killed."""
+    """Run the command with pipes for its output, in this folder or another.
+
+    Raises TimeoutExpired, and then it is killed.
+    """
     pipes = [os.pipe(), os.pipe()]
     with socket.socket(socket.AF_UNIX) as asked, ThreadPoolExecutor(2) as readers:
         asked.settimeout(timeout_s)
@@ -41,7 +47,7 @@ def run(
         said = {
             "arguments": list(arguments),
             "environment": dict(environment),
-            "cwd": str(Path.cwd()),
+            "cwd": str(folder or Path.cwd()),
         }
         header = json.dumps(said).encode()
         socket.send_fds(asked, [_SIZE.pack(len(header))], [ours for _, ours in pipes])
@@ -87,12 +93,17 @@ def _address() -> str:
         listening.bind(address)
         listening.listen()
         program = subprocess.Popen(
-            [sys.executable, __file__], stdin=listening.fileno(), cwd=CHECKOUT
+            [sys.executable, __file__],
+            stdin=listening.fileno(),
+            stdout=subprocess.PIPE,
+            cwd=CHECKOUT,
         )
+    if program.stdout is None or not program.stdout.readline():  # a line, when all is loaded
+        raise ChildProcessError("the process that forks does not start")
 
     def stop() -> None:
         program.terminate()
-        program.wait()
+        program.communicate()
         folder.cleanup()
 
     atexit.register(stop)
@@ -104,6 +115,7 @@ def _serve() -> None:
     listening = socket.socket(fileno=os.dup(0))
     listening.settimeout(_LOOKS_S)
     parent = os.getppid()
+    print("ready", flush=True)  # noqa: T201 - to who started it
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait
     while True:
         try:
