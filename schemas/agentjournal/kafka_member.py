@@ -22,9 +22,8 @@ from agentjournal.errors import IntegrityError, Unavailable
 from agentjournal.ids import Partition, Position, StreamId
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
-from agentjournal.subscriptions import NO_ORDER, Joining, Place, Shares
+from agentjournal.subscriptions import MOST_RECORDS, NO_ORDER, Joining, Place, Shares
 
-MOST_RECORDS = 1_000  # of a poll
 _FETCH_BYTES = 2_200_000  # a partition; above the largest record
 _SILENCE_S = 30.0  # without a record that the broker says it has
 _SESSION_MS = 10_000  # after which a member that says nothing is taken for dead
@@ -63,13 +62,15 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
                 raise Unavailable("Kafka", error) from error
             raise
 
-    async def poll(self, timeout_s: float) -> Mapping[Partition, Iterable[Recorded]]:
+    async def poll(
+        self, timeout_s: float, most: int = MOST_RECORDS
+    ) -> Mapping[Partition, Iterable[Recorded]]:
         """Return what comes next; see `Member`."""
         if self._trouble is not None:
             raise self._trouble
         try:
             polled = await self._consumer.getmany(
-                timeout_ms=int(timeout_s * 1_000), max_records=MOST_RECORDS
+                timeout_ms=int(timeout_s * 1_000), max_records=most
             )
         except (KafkaError, OSError) as error:
             raise Unavailable("Kafka", error) from error

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 from agentjournal.envelope import Recorded
 from agentjournal.handle import Servers
-from agentjournal.offloading import whole_events
 from agentjournal.outgoing import checked_id
 from agentjournal.subscribing import Wanted, subscribe
 from agentjournal.subscriptions import Joining
@@ -39,8 +38,7 @@ class LogSubscriptions:
         partitions are given to others after ten seconds. Raises IntegrityError when the log forks.
         """
         joining, wanted = Joining(group, start, member), Wanted.of(types, tenants)
-        events = subscribe(self._servers.subscriptions, joining, wanted)
-        return whole_events(events, self._servers.artifacts)
+        return subscribe(self._servers.subscriptions, joining, wanted, self._servers.artifacts)
 
     def service(  # noqa: PLR0913 - a keyword for each thing one may say of a service
         self,

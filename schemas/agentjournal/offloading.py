@@ -11,8 +11,7 @@ What is stored is the JSON that stood in the event, escape forms and all, so it 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
+from collections.abc import Iterator
 from typing import Any, TypeAlias, TypeVar
 
 import orjson
@@ -110,15 +109,6 @@ async def whole_page(page: Page, artifacts: Artifacts | None) -> Page:
     if _MARK not in b"".join([event.raw_data for event in page.events]):
         return page  # as nearly all are
     return page.of([await whole(event, artifacts) for event in page.events])
-
-
-async def whole_events(
-    events: AsyncGenerator[Recorded], artifacts: Artifacts | None
-) -> AsyncGenerator[Recorded]:
-    """Yield events with the large values that had left them; closing it closes `events`."""
-    async with aclosing(events):
-        async for recorded in events:
-            yield await whole(recorded, artifacts)
 
 
 def _large(value: Any, typed: frozenset[str]) -> Iterator[tuple[Path, Any, str | int]]:

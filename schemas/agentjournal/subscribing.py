@@ -6,12 +6,15 @@ from collections.abc import AsyncGenerator, Collection, Mapping
 from dataclasses import dataclass
 from time import monotonic
 
+from agentjournal.artifacts import Artifacts
 from agentjournal.envelope import Recorded
 from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position, StreamId, parse_stream
-from agentjournal.subscriptions import Joining, Member, Place, Subscriptions
+from agentjournal.offloading import is_part, whole
+from agentjournal.subscriptions import MOST_RECORDS, Joining, Member, Place, Subscriptions
 
 _POLL_S = 1.0
+_ENOUGH_S = 0.5  # of events at hand
 _COMMIT_EVERY_S = 0.1  # while events are at hand; a crash repeats what was handled since
 _MOST_STREAMS = 50_000  # of which the last event is remembered, twice
 
@@ -48,10 +51,24 @@ class Reading:
     """
 
     def __init__(self, place: Place) -> None:
-        self.place = place  # behind all that was read
-        self._order = place.order
+        self._position, self._order = place
+        self._handled = (self._position, self._order)
         self._chain: dict[StreamId, tuple[int, str]] = {}
         self._older: dict[StreamId, tuple[int, str]] = {}
+
+    @property
+    def place(self) -> Place:
+        """The place behind all that was read."""
+        return Place(self._position, self._order)
+
+    @property
+    def handled(self) -> Place:
+        """The place behind all that was handled, where that is told."""
+        return Place(*self._handled)
+
+    def settle(self) -> None:
+        """Note that all is handled that was read."""
+        self._handled = self._position, self._order
 
     def is_new(self, recorded: Recorded) -> bool:
         """Read on; return whether this is no repeat.
@@ -59,9 +76,8 @@ class Reading:
         Raises IntegrityError when it does not follow what came before in its stream.
         """
         order = recorded.order
-        position = Position(recorded.position + 1)
         if order <= self._order:
-            self.place = Place(position, self._order)
+            self._position = Position(recorded.position + 1)
             return False
         stream = recorded.stream
         before = self._chain.get(stream) or self._older.get(stream)
@@ -72,8 +88,7 @@ class Reading:
         if len(self._chain) >= _MOST_STREAMS:
             self._older, self._chain = self._chain, {}
         self._chain[stream] = recorded.version, recorded.hash
-        self._order = order
-        self.place = Place(position, order)
+        self._position, self._order = Position(recorded.position + 1), order
         return True
 
 
@@ -83,51 +98,51 @@ class _Taken:
     def __init__(self) -> None:
         self.member: Member | None = None
         self.readings: dict[Partition, Reading] = {}
-        self._handled: dict[Partition, Place] = {}
         self._committed: dict[Partition, Place] = {}
         self._next_commit = 0.0
 
     async def taken(self, places: Mapping[Partition, Place]) -> None:
-        """Go on from these places."""
+        """Go on from these places; they are committed, so that a new group has its place."""
         self.readings |= {partition: Reading(place) for partition, place in places.items()}
-        self._handled |= places  # kept at once: a new group has its place though it dies now
 
     async def lost(self, partitions: Collection[Partition]) -> None:
         """Forget partitions; what was handled there is committed."""
         await self.commit()
         for partition in partitions:
-            for kept in (self.readings, self._handled, self._committed):
-                kept.pop(partition, None)
+            self.readings.pop(partition, None)
+            self._committed.pop(partition, None)
 
-    def handled(self, partition: Partition, reading: Reading) -> bool:
-        """Note that all was handled that was read; return whether to commit now."""
-        if self.readings.get(partition) is reading:
-            self._handled[partition] = reading.place
+    @property
+    def is_due(self) -> bool:
+        """Whether to commit, though there is more at hand."""
         return monotonic() >= self._next_commit
 
     async def commit(self) -> None:
         """Keep how far this is."""
-        member, places = self.member, self._handled.items()
-        moved = {p: place for p, place in places if self._committed.get(p) != place}
-        if member is not None and moved:
-            await member.commit(moved)
+        places = {partition: reading.handled for partition, reading in self.readings.items()}
+        moved = {p: place for p, place in places.items() if self._committed.get(p) != place}
+        if self.member is not None and moved:
+            await self.member.commit(moved)
             self._committed |= moved
         self._next_commit = monotonic() + _COMMIT_EVERY_S
 
 
 async def subscribe(
-    subscriptions: Subscriptions, joining: Joining, wanted: Wanted
+    subscriptions: Subscriptions, joining: Joining, wanted: Wanted, artifacts: Artifacts | None
 ) -> AsyncGenerator[Recorded]:
     """Yield events in the order of their streams; each is handled when the next is asked for.
 
-    Repeats in the log are dropped. Raises IntegrityError when a stream forks or its hash chain is
-    broken, Unavailable when Kafka is away: subscribing again goes on behind the last commit.
+    Repeats in the log are dropped, large values are in their events again. Raises IntegrityError
+    when a stream forks or its hash chain is broken, Unavailable when Kafka is away: subscribing
+    again goes on behind the last commit; and what `whole` raises.
     """
     taken = _Taken()
     member = taken.member = await subscriptions.join(joining, taken)
+    most = 1
     try:
         while True:
-            polled = await member.poll(_POLL_S)
+            polled = await member.poll(_POLL_S, most)
+            began = monotonic()
             for partition, reading, records in [
                 (each, taken.readings[each], records) for each, records in polled.items()
             ]:
@@ -135,9 +150,23 @@ async def subscribe(
                     if taken.readings.get(partition) is not reading:
                         break  # it went away meanwhile: whoever has it reads the rest
                     if reading.is_new(recorded) and wanted.has(recorded):
-                        yield recorded
-                    if taken.handled(partition, reading):
+                        yield (
+                            await whole(recorded, artifacts)
+                            if is_part(recorded.raw_data)
+                            else recorded
+                        )
+                    reading.settle()
+                    if taken.is_due:
                         await taken.commit()
             await taken.commit()
+            most = _next_most(most, monotonic() - began)
     finally:
         await member.leave()
+
+
+def _next_most(most: int, took_s: float) -> int:
+    """Return how many events to poll for after so many took so long.
+
+    Who does not poll for five minutes is taken for dead: a second's worth is enough at a time.
+    """
+    return min(MOST_RECORDS, most * 2) if took_s < _ENOUGH_S else max(1, int(most / took_s))

@@ -11,6 +11,7 @@ from agentjournal.ids import Partition, Position, StreamId, Version
 
 Start: TypeAlias = Literal["earliest", "latest"]
 NO_ORDER = (-1, -1)
+MOST_RECORDS = 1_000  # of a poll
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,10 @@ class Shares(Protocol):
 class Member(Protocol):
     """A member of a group, with a share of the partitions."""
 
-    async def poll(self, timeout_s: float) -> Mapping[Partition, Iterable[Recorded]]:
-        """Return what comes next, in order; empty after `timeout_s`.
+    async def poll(
+        self, timeout_s: float, most: int = MOST_RECORDS
+    ) -> Mapping[Partition, Iterable[Recorded]]:
+        """Return what comes next, `most` events at most, in order; empty after `timeout_s`.
 
         Iterating over it raises IntegrityError at a record that is none of ours; this raises
         Unavailable, and what `Shares` raised.

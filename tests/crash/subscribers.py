@@ -28,7 +28,7 @@ async def _live(asked: Mapping[str, Any]) -> None:
         await asyncio.sleep(0)  # sessions go on beside each other
         note(recorded)
 
-    more = {"tenants": [asked["tenant"]], "member": "the only one"}
+    more: dict[str, Any] = {"tenants": [asked["tenant"]], "member": "the only one"}
     async with Log(find_settings()) as log:
         if asked["how"] == "service":
             await log.service(asked["group"], **more).run(handle)

@@ -85,7 +85,7 @@ async def write(log: Log, number: int) -> None:
     await asyncio.gather(*appends)
 
 
-@pytest.mark.parametrize(("how", "kills"), [("service", 30), ("subscribe", 30)])
+@pytest.mark.parametrize(("how", "kills"), [("service", 30), ("subscribe", 10)])
 async def test_a_subscriber_that_is_killed_misses_nothing(
     journal: Settings, tmp_path: Path, how: str, kills: int
 ) -> None:

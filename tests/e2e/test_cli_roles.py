@@ -19,7 +19,7 @@ from tests.waiting import awaited
 
 pytestmark = pytest.mark.stack
 
-TOPICS = ("appends", "events", "dead", "alerts")
+TOPICS = ("appends", "events", "dead", "alerts", "services")
 
 
 @pytest.fixture
@@ -31,9 +31,9 @@ def console(stack: Stack) -> Console:
 def test_init_makes_what_is_missing_and_is_repeatable(console: Console) -> None:
     done = console.output("init").splitlines()
     prefix = console.settings.topic_prefix
-    assert [f"done: topic {prefix}{name}" for name in TOPICS] == done[:4]
-    assert all(re.fullmatch(r"done: migration \d{4}_\w+", line) for line in done[4:])
-    assert len(done) > 4
+    assert [f"done: topic {prefix}{name}" for name in TOPICS] == done[:5]
+    assert all(re.fullmatch(r"done: migration \d{4}_\w+", line) for line in done[5:])
+    assert len(done) > 5
     assert console.output("init") == "nothing to do\n"
 
 

@@ -69,7 +69,7 @@ async def by_hand(settings: Settings, name: str, partitions: int, **config: str)
 
 
 async def test_missing_topics_are_made_once(empty: Settings) -> None:
-    names = [empty.appends, empty.events, empty.dead, empty.alerts]
+    names = [empty.appends, empty.events, empty.dead, empty.alerts, empty.services]
     assert sorted(await make_topics(empty)) == sorted(names)
     assert await make_topics(empty) == []
     assert await described(empty, names) == {
@@ -77,6 +77,7 @@ async def test_missing_topics_are_made_once(empty: Settings) -> None:
         empty.events: 8,
         empty.dead: 1,
         empty.alerts: 1,
+        empty.services: 8,
     }
     await check_topics(empty)
 
@@ -92,6 +93,7 @@ async def test_requests_are_kept_for_a_week_by_the_brokers_clock_and_events_for_
     assert (events["retention.ms"], events["retention.bytes"]) == ("-1", "-1")
     assert (events["cleanup.policy"], events["max.message.bytes"]) == ("delete", str(2 * 1024**2))
     assert (await configured(empty, empty.dead))["retention.ms"] == "-1"
+    assert (await configured(empty, empty.services))["cleanup.policy"] == "compact"
 
 
 async def test_what_is_there_is_left_alone(empty: Settings) -> None:
@@ -103,11 +105,11 @@ async def test_what_is_there_is_left_alone(empty: Settings) -> None:
 async def test_two_who_make_them_at_once_do_not_get_in_each_others_way(empty: Settings) -> None:
     made = await asyncio.gather(*(make_topics(empty) for _ in range(3)))
     assert sorted(name for names in made for name in names) == sorted(
-        [empty.appends, empty.events, empty.dead, empty.alerts]
+        [empty.appends, empty.events, empty.dead, empty.alerts, empty.services]
     )
 
 
-@pytest.mark.parametrize("name", ["appends", "events"])
+@pytest.mark.parametrize("name", ["appends", "events", "services"])
 async def test_another_number_of_partitions_is_refused(empty: Settings, name: str) -> None:
     await by_hand(empty, name, 3, message_timestamp_type="LogAppendTime")
     for check in (make_topics, check_topics):

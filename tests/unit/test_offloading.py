@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
 
 import orjson
 import pytest
 
 import agentjournal as aj
 from agentjournal.artifacts import Artifacts, digest_of
-from agentjournal.envelope import Recorded
 from agentjournal.errors import AppendRejected, ArtifactNotFound, EventUnreadable
 from agentjournal.events import Event
 from agentjournal.ids import StreamId
@@ -21,7 +19,6 @@ from agentjournal.offloading import (
     offload,
     restored,
     whole,
-    whole_events,
 )
 from agentjournal.outgoing import outgoing
 from agentjournal.requests import NewEvent
@@ -164,22 +161,3 @@ def test_an_event_that_is_an_escape_form_as_a_whole_stays_as_it_is() -> None:
     event = aj.CustomEvent("custom.x", {"half \ud800": "x" * LARGE})
     made, contents = written(event)
     assert (made.data, contents) == (event.encoded(), {})
-
-
-async def test_who_stops_reading_closes_what_is_read() -> None:
-    closed = False
-
-    async def events() -> AsyncGenerator[Recorded]:
-        nonlocal closed
-        stream = Stream(StreamId("session/default/s-1"))
-        stream.accept(request(event("custom.x")))
-        try:
-            while True:
-                yield stream.recorded[-1]
-        finally:
-            closed = True
-
-    reading = whole_events(events(), None)
-    assert (await anext(reading)).type == "custom.x"
-    await reading.aclose()
-    assert closed

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
 from agentjournal.envelope import Recorded
 from agentjournal.ids import Partition, Position, StreamId
 from agentjournal.subscriptions import (
+    MOST_RECORDS,
     Change,
     Joining,
     Parked,
@@ -16,8 +17,6 @@ from agentjournal.subscriptions import (
     Standing,
 )
 from agentjournal.testing.world import Group, World
-
-_MOST_RECORDS = 100  # of a partition and poll
 
 
 class MemorySubscriptions:
@@ -57,10 +56,12 @@ class MemoryMember:
         group.members.append(self)
         world.wake()
 
-    async def poll(self, timeout_s: float) -> Mapping[Partition, Iterable[Recorded]]:
+    async def poll(
+        self, timeout_s: float, most: int = MOST_RECORDS
+    ) -> Mapping[Partition, Iterable[Recorded]]:
         """Return what comes next, in order; empty after `timeout_s`."""
         await self._share()
-        if not (polled := self._polled()):
+        if not (polled := self._polled(most)):
             try:
                 async with asyncio.timeout(timeout_s):
                     await self._world.changed()
@@ -68,12 +69,13 @@ class MemoryMember:
                 return {}
         return polled
 
-    def _polled(self) -> dict[Partition, Iterable[Recorded]]:
+    def _polled(self, most: int) -> dict[Partition, Iterable[Recorded]]:
         polled: dict[Partition, Iterable[Recorded]] = {}
         for partition, position in self._next.items():
-            records = self._world.events[partition][position : position + _MOST_RECORDS]
+            records = self._world.events[partition][position : position + most]
             if records and partition not in self._paused:
                 polled[partition] = records
+                most -= len(records)
                 self._next[partition] = Position(position + len(records))
         return polled
 
