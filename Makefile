@@ -11,8 +11,9 @@ PROJECTS := pyproject.toml server/pyproject.toml constraints.txt
 
 # The rings that there are tests of.
 RINGS := $(foreach ring,unit contract integration crash,$(if $(wildcard tests/$(ring)/test_*.py),$(ring)))
-# Two at a time: the fast ones first, then the long ones.
-PARTS := lint types test-unit test-e2e $(patsubst %,test-%,$(filter-out unit,$(RINGS))) test-wheels test-313
+# Two at a time: those that fail soonest first, then the longest first, so that both end together.
+PARTS := lint types test-unit test-e2e $(patsubst %,test-%,$(filter $(RINGS),crash integration contract)) \
+  test-313 test-wheels
 
 .PHONY: help setup constraints lint lint-rules lint-format lint-imports types types-mypy \
   types-pyright test test-fast $(RINGS:%=test-%) test-crashes test-e2e test-wheels test-313 \
