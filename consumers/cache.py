@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -71,6 +71,7 @@ class CacheStore(Protocol):
         self, partition: Partition, position: Position, *, instead_of: CachePlace | None
     ) -> bool: ...
     async def advance(self, partition: Partition, advance: Advance) -> int | None: ...
+    async def lookups(self, partition: Partition) -> Mapping[str, int]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +191,8 @@ class Cache:
             self._ports.events.assign(self._places)
             _LOG.info("partitions_taken", partitions=sorted(share))
         self._ports.seen.owns(len(share))
+        for partition in share:
+            self._ports.seen.looked_up(partition, await self._ports.store.lookups(partition))
 
     async def _is_lost(self) -> bool:
         return any([await self._ports.store.place(each) is None for each in self._places])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import orjson
-from prometheus_client import make_wsgi_app
+from prometheus_client import PlatformCollector, ProcessCollector, make_wsgi_app
 
 from agentjournal.errors import NotConfigured
 from consumers.watch import Watched
@@ -70,7 +70,10 @@ def serving(watched: Watched, where: Serving) -> Generator[int]:
 
 
 def _app(watched: Watched) -> Callable[[dict[str, Any], StartResponse], Iterable[bytes]]:
-    metrics = make_wsgi_app(watched.metrics.registry)
+    registry = watched.metrics.registry
+    ProcessCollector(registry=registry)
+    PlatformCollector(registry=registry)
+    metrics = make_wsgi_app(registry)
 
     def app(environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         match environ["PATH_INFO"]:

@@ -33,6 +33,7 @@ class ReaderMetrics:
         self.watch = watch
         self.read_s = 0.0  # when the batch was read that is being stored
         self._end_of = end_of
+        self._lookups: dict[tuple[Partition, str], int] = {}  # as they were counted last
         self._owns_its_share = self._was_at_end = False
         self._lags: dict[str, Lag] = {}
         watch.metrics.add("agentjournal_events_stored_total", 0, role=watch.role)
@@ -57,6 +58,16 @@ class ReaderMetrics:
         name, metrics = "agentjournal_note_changes_total", self.watch.metrics
         metrics.add(name, kept, notes="kept")
         metrics.add(name, changes - kept, notes="not_kept")
+
+    def looked_up(self, partition: Partition, counts: Mapping[str, int]) -> None:
+        """Publish what clients have counted so far, in all of their processes."""
+        for result in ("hit", "miss"):
+            known, now = self._lookups.get((partition, result), 0), counts.get(result, 0)
+            self._lookups[partition, result] = now
+            more = now - known if now >= known else now  # Redis lost it: they count anew
+            self.watch.metrics.add(
+                "agentjournal_note_lookups_total", more, result=result, partition=str(partition)
+            )
 
     def starts_over(self, trouble: Exception) -> None:
         """Say that everything in memory was dropped."""

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from agentjournal.ids import Partition, Position, StreamId
-from agentjournal.redis_notes import IDLE_MS, field_of, notes_key, progress_key, value_of
+from agentjournal.redis_notes import (
+    IDLE_MS,
+    field_of,
+    lookups_key,
+    notes_key,
+    progress_key,
+    value_of,
+)
 from agentjournal.settings import Settings
 from consumers.cache import Advance, CachePlace
 from streams.ports import OutageError
@@ -108,6 +115,14 @@ class RedisNoteCache:
             values += index[change.stream], change.version, field, value
         done = await self._eval(_ADVANCE, keys, values)
         return done - 1 if done else None
+
+    async def lookups(self, partition: Partition) -> Mapping[str, int]:
+        """Return how often clients looked notes up: `hit` and `miss`, as far as Redis knows."""
+        try:
+            held: Any = await self._redis.hgetall(lookups_key(self._prefix, partition))
+        except (RedisError, OSError, TimeoutError) as error:
+            raise OutageError(f"Redis: {error!r}") from error
+        return {field.decode(): int(count) for field, count in held.items()}
 
     async def close(self) -> None:
         """Close the connection."""

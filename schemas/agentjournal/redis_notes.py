@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 
 from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline
 from redis.exceptions import RedisError
 
 from agentjournal.ids import Partition, StreamId
@@ -45,6 +46,11 @@ def notes_key(prefix: str, partition: Partition, stream: StreamId) -> str:
     return f"{progress_key(prefix, partition)}.{stream}"
 
 
+def lookups_key(prefix: str, partition: Partition) -> str:
+    """Return the key of how often clients found notes of a partition here, and how often not."""
+    return f"{progress_key(prefix, partition)}.lookups"
+
+
 def field_of(key: str) -> bytes:
     """Return the field of a note in the hash of its session."""
     return _NOTE + key.encode()
@@ -64,6 +70,7 @@ class RedisNotes:
             settings.redis, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S, protocol=3
         )
         self._quiet_until = 0.0
+        self._lookups: dict[Partition, list[int]] = {}  # hits and misses that Redis is not told of
 
     async def look(self, stream: StreamId, partition: Partition) -> Cached | None:
         """Return what there is of a stream in one round trip; None: nobody keeps it up to date."""
@@ -75,13 +82,15 @@ class RedisNotes:
                 pipeline.hgetall(progress_key(self._prefix, partition))
                 pipeline.hgetall(key)
                 pipeline.pexpire(key, IDLE_MS)
-                progress, held, _ = await pipeline.execute()
+                self._tell(pipeline, partition)
+                progress, held, *_ = await pipeline.execute()
         except (RedisError, OSError, TimeoutError):
             self._rest()
             return None
+        is_held = bool(progress) and held.get(b"generation") == progress[b"generation"]
+        self._lookups.setdefault(partition, [0, 0])[not is_held] += 1
         if not progress:
             return None
-        is_held = held.get(b"generation") == progress[b"generation"]
         notes = _notes(held) if is_held else None
         return Cached(int(progress[b"next"]), int(progress[b"input"]), notes)
 
@@ -100,7 +109,22 @@ class RedisNotes:
 
     async def close(self) -> None:
         """Close the connection."""
+        try:
+            async with self._redis.pipeline(transaction=False) as pipeline:
+                for partition in list(self._lookups):
+                    self._tell(pipeline, partition)
+                if not self._is_quiet():
+                    await pipeline.execute()
+        except (RedisError, OSError, TimeoutError):
+            pass  # they are counts only
         await self._redis.aclose()
+
+    def _tell(self, pipeline: Pipeline, partition: Partition) -> None:
+        """Let Redis count what was looked up since it was told, beside what is asked anyway."""
+        key = lookups_key(self._prefix, partition)
+        for field, count in zip(("hit", "miss"), self._lookups.pop(partition, ()), strict=False):
+            if count:
+                pipeline.hincrby(key, field, count)
 
     def _is_quiet(self) -> bool:
         return time.monotonic() < self._quiet_until

@@ -190,3 +190,19 @@ def test_what_is_filled_is_read_and_folded_further(stack: Stack) -> None:
         await writer.close()
 
     asyncio.run(scenario())
+
+
+async def test_clients_count_how_often_notes_were_found_here(stack: Stack) -> None:
+    own = replace(stack.settings, topic_prefix=f"{uuid4().hex}.")
+    writer, readers = RedisNoteCache(own), [RedisNotes(own), RedisNotes(own)]
+    assert await writer.lookups(PARTITION) == {}
+    assert await readers[0].look(STREAMS[0], PARTITION) is None, "nobody keeps it yet"
+    assert await writer.begin(PARTITION, Position(0), instead_of=None)
+    await readers[0].look(STREAMS[0], PARTITION)
+    await readers[0].fill(STREAMS[0], PARTITION, StoredNotes({}, True, Position(0), Version(0)))
+    for _ in range(3):
+        await readers[1].look(STREAMS[0], PARTITION)
+    for reader in readers:
+        await reader.close()
+    assert await writer.lookups(PARTITION) == {"hit": 3, "miss": 2}
+    await writer.close()
