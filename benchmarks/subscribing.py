@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -39,7 +39,7 @@ async def _written(settings: Settings) -> None:
         await written.reached(EVENTS)
 
 
-async def _read(log: Log, group: str, look: Any) -> float:
+async def _read(log: Log, group: str, look: Callable[[Recorded], object]) -> float:
     """Return the rate from the first events on: joining the group is no part of it."""
     seen, began = 0, 0.0
     reading: Any = log.subscribe(group=group)
