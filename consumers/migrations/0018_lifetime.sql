@@ -24,3 +24,8 @@ WHERE NOT EXISTS (
 COMMENT ON VIEW agentjournal.notes IS
     'Working memory: the last note of each key, also a deleted one. What was noted before a '
     'session ended is not shown, nor what was noted before one expired that is not resumed yet.';
+
+COMMENT ON COLUMN agentjournal.messages.tokens IS
+    'about how many: a quarter of the bytes of its text; null for what was imported';
+COMMENT ON COLUMN agentjournal.events.tokens IS
+    'about how many a message or a tool''s output has: a quarter of the bytes of its text';

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from agentjournal.errors import AppendRejected, RedactionFailed
+from agentjournal.estimates import estimated_tokens
 from agentjournal.events import BUILT_IN, Event, NoteSet, allowed_on
 from agentjournal.events.fields import ID_RULE, is_id
 from agentjournal.ids import new_event_id
@@ -96,7 +97,8 @@ def _one(kind: str, index: int, event: object, redact: Redact | None, now: str) 
         refuse_our_name(data)
     except AppendRejected as error:
         raise AppendRejected(f"{place}.data.{error.path}", error.reason) from None
-    return NewEvent(new_event_id(), written.type, data, written.schema_version, now)
+    tokens = estimated_tokens(written)
+    return NewEvent(new_event_id(), written.type, data, written.schema_version, now, tokens)
 
 
 def redacted(event: Event, redact: Redact | None, place: str) -> object:

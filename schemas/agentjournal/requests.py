@@ -38,7 +38,7 @@ class NewEvent(NamedTuple):
     data: bytes
     schemaversion: int = 1
     time: str | None = None  # the client's clock, ISO 8601: information, never order
-    tokens: int | None = None  # of its text, as the client counted them
+    tokens: int | None = None  # of its text, about, as its writer states them
     correlationid: str | None = None
     causationid: str | None = None
     traceparent: str | None = None

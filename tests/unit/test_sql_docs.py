@@ -22,7 +22,7 @@ def test_a_comment_is_read_as_the_database_reads_it() -> None:
     found = {(each.name, each.column): each.text for each in comments()}
     assert found["notes", ""] == (
         "Working memory: the last note of each key, also a deleted one. What was noted before a "
-        "session ended is not shown."
+        "session ended is not shown, nor what was noted before one expired that is not resumed yet."
     )
     assert found["plans", "created_at"] == "broker's time"
     assert found["unknown_calls", ""].startswith("Tool calls that are open")
