@@ -35,6 +35,7 @@ def role_program(home: Home, command: Sequence[str], settings: Settings) -> Prog
             "AGENTJOURNAL_REDIS": settings.redis,
             # What the user's own environment says about TLS is about other servers.
             "AGENTJOURNAL_KAFKA_SECURITY_PROTOCOL": "PLAINTEXT",
+            "AGENTJOURNAL_METRICS_PORT": "",  # one port cannot serve all of them
             "PYTHONPATH": python_path(),
             "PYTHONUNBUFFERED": "1",
         },

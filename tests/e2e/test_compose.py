@@ -128,6 +128,7 @@ class Containers:
             for host, address in hosts.items():
                 text = text.replace(host, address)
             environment[name] = text
+        environment["AGENTJOURNAL_METRICS_PORT"] = "0"  # containers have ports of their own
         return environment
 
     def start(self, service: str, command: Sequence[str] | None = None) -> subprocess.Popen[str]:
