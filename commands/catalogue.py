@@ -40,6 +40,7 @@ fills the other ones that have a default; in the log they are always there. Unkn
   [models and versions](past-states.md#events-of-your-own-types).
 * Values over 64 KiB may be kept in the artifact store: then their head and tail stand in the field,
   and `$offloaded` beside the fields says [where the whole is](artifacts.md).
+* Where secrets were [taken out](redaction.md), `$redacted` says where, of which kind, and how many.
 """
 
 
