@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -38,6 +38,7 @@ from consumers.janitor_limits import (
     warning_of,
 )
 from consumers.ownership import Membership
+from consumers.watch import Watch
 from streams.ports import OutageError
 
 _LOG = structlog.get_logger()
@@ -92,6 +93,7 @@ class JanitorPorts:
     requests: Requests
     alerts: AlertSink
     membership: Membership
+    watch: Watch = field(default_factory=lambda: Watch("janitor"))
 
 
 class _NotMineError(Exception):
@@ -127,6 +129,7 @@ class Janitor:
                 continue
             except (OutageError, Unavailable) as trouble:
                 _LOG.warning("starting_over", reason=str(trouble), kind=type(trouble).__name__)
+                self._ports.watch.starts_over(trouble)
                 self._is_active = False  # the limits are written anew
                 await asyncio.sleep(self._options.outage_pause_s)
         try:
@@ -164,6 +167,7 @@ class Janitor:
                 self._last_heartbeat = now
                 membership = self._ports.membership
                 await self._become(membership.member in (await membership.heartbeat())[:1])
+                self._ports.watch.health.works()  # who stands by does what he is there for, too
             if self._is_active:
                 return
             await self._sleep(self._options.heartbeat_s)

@@ -160,8 +160,8 @@ async def run_janitor(
         AlertWriter(settings) as alerts,
     ):
         membership = PostgresMembership(pool, "janitor", new_member())
-        current_watch("janitor").health.works()
-        ports = JanitorPorts(PostgresJanitor(pool), requests, alerts, membership)
+        models, watch = PostgresJanitor(pool), current_watch("janitor")
+        ports = JanitorPorts(models, requests, alerts, membership, watch)
         await Janitor(ports, limits, options, fault).run(stop)
 
 

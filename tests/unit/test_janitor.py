@@ -16,6 +16,7 @@ from agentjournal.ids import Partition, Position, StreamId, Version, stream_id
 from agentjournal.limits import DEFAULT_TTL_S, DEFAULTS, ConfiguredLimits, TenantLimits
 from agentjournal.partitions import partition_of
 from agentjournal.requests import content_digest
+from consumers.health import RoleHealth
 from consumers.janitor import Janitor, JanitorOptions, JanitorPorts
 from consumers.janitor_expiry import (
     Asked,
@@ -39,6 +40,7 @@ from consumers.janitor_limits import (
     warning_of,
 )
 from consumers.postgres_migrations import read_migrations
+from consumers.watch import Watch
 from streams.ports import OutageError
 
 QUICK = JanitorOptions(
@@ -142,6 +144,20 @@ def test_a_user_whose_stream_no_key_holds_has_no_facts() -> None:
     assert user_stream(session._replace(tenant=long, user_id=long)) == ""
 
 
+class Said(RoleHealth):
+    """Remembers all that was said of the role: None that it works."""
+
+    def __init__(self, said: list[str | None]) -> None:
+        super().__init__(())
+        self._said = said
+
+    def works(self) -> None:
+        self._said.append(None)
+
+    def waits(self, what: str) -> None:
+        self._said.append(what)
+
+
 class Servers:
     """What a janitor talks to, in memory: sessions that expire when they are asked to."""
 
@@ -213,8 +229,10 @@ class Servers:
         raise AssertionError(alerts)
 
 
-async def run(servers: Servers, options: JanitorOptions = QUICK) -> None:
-    ports = JanitorPorts(servers, servers, servers, servers)
+async def run(
+    servers: Servers, options: JanitorOptions = QUICK, watch: Watch | None = None
+) -> None:
+    ports = JanitorPorts(servers, servers, servers, servers, watch or Watch("janitor"))
     limits = list(rows_of(ConfiguredLimits()))
     async with asyncio.timeout(10):
         await Janitor(ports, limits, options).run(servers.stop)
@@ -237,8 +255,11 @@ async def test_what_did_not_expire_is_left_alone_for_a_while() -> None:
 
 async def test_after_an_outage_it_asks_again() -> None:
     servers = Servers(idle("s"))
-    servers.outages = 2
-    await run(servers)
+    servers.outages, watch, said = 2, Watch("janitor"), list[str | None]()
+    watch.health = Said(said)
+    await run(servers, watch=watch)
+    assert [each for each in said if each is not None] == ["starts over after OutageError"] * 2
+    assert said[-1] is None
     assert servers.sent == [idle("s").stream]
     assert servers.configured == 3
 
