@@ -11,7 +11,7 @@ import typer
 from agentjournal.settings import Settings, find_settings
 from commands.printing import print_json_line, print_line, terminal
 from commands.top_figures import Snapshot, for_programs
-from commands.top_reading import Watch
+from commands.top_reading import Watch, sources_of
 from commands.top_text import screen
 from commands.waiting import wait_for
 
@@ -44,7 +44,7 @@ def top(
 
 
 async def _read(settings: Settings) -> Snapshot:
-    watch = Watch(settings)
+    watch = Watch(sources_of(settings))
     try:
         await watch.read()
     finally:

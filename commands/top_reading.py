@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from agentjournal.alerts import Alert
-from agentjournal.errors import AgentJournalError
+from agentjournal.errors import AgentJournalError, Unavailable
 from agentjournal.kafka_alerts import AlertReader
 from agentjournal.rates import Rates
 from agentjournal.redis_rates import RedisRates
@@ -22,7 +22,6 @@ from commands.harmless import one_line
 from commands.postgres_top import ReadModelCounts
 from commands.top_figures import Snapshot, Trouble
 
-_LONGEST_S = 10.0  # above what each allows itself
 _ALERTS_BACK = 200  # records
 _ALERTS_KEPT = 50
 NO_METER = "no meter is at work: `agentjournal run meter`"
@@ -87,18 +86,32 @@ class LatestRates:
         await self._rates.close()
 
 
-SOURCES: Final = MappingProxyType(
-    {"read_models": ReadModelCounts, "rates": LatestRates, "alerts": LatestAlerts}
-)
+SERVERS: Final = MappingProxyType({"read_models": "Postgres", "rates": "Redis", "alerts": "Kafka"})
+
+
+def sources_of(settings: Settings) -> dict[str, Source]:
+    """Return what each part of a snapshot is read from."""
+    return {
+        "read_models": ReadModelCounts(settings),
+        "rates": LatestRates(settings),
+        "alerts": LatestAlerts(settings),
+    }
 
 
 class Watch:
     """The figures as they come in; `changed` is told of each."""
 
-    def __init__(self, settings: Settings, changed: Callable[[], None] = lambda: None) -> None:
-        self._sources: dict[str, Source] = {name: of(settings) for name, of in SOURCES.items()}
+    def __init__(
+        self,
+        sources: Mapping[str, Source],
+        changed: Callable[[], None] = lambda: None,
+        *,
+        longest_s: float = 10.0,  # above what each allows itself
+    ) -> None:
+        self._sources = sources
         self._found: dict[str, Any] = {}
         self._changed = changed
+        self._longest_s = longest_s
 
     def snapshot(self) -> Snapshot:
         """Return what is known now."""
@@ -125,15 +138,20 @@ class Watch:
             await asyncio.sleep(interval_s)
 
     async def _ask(self, name: str) -> None:
-        self._found[name] = await _answer(self._sources[name].read)
-        self._changed()
+        asking = asyncio.create_task(_answer(self._sources[name].read))
+        try:
+            await asyncio.wait({asking}, timeout=self._longest_s)
+            late = Unavailable(SERVERS[name], f"no answer in {self._longest_s:g} s")
+            self._found[name] = asking.result() if asking.done() else Trouble(str(late))
+            self._changed()
+        finally:
+            # A driver may take some time to give up: that is said before.
+            asking.cancel()
+            await asyncio.wait({asking})
 
 
 async def _answer(read: Callable[[], Awaitable[Any]]) -> Any:
     try:
-        async with asyncio.timeout(_LONGEST_S):
-            return await read()
+        return await read()
     except AgentJournalError as error:
         return Trouble(one_line(str(error)))
-    except TimeoutError:
-        return Trouble(f"no answer in {_LONGEST_S:g} s")

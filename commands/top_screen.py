@@ -18,7 +18,7 @@ from rich.text import Text
 from agentjournal.settings import Settings
 from commands.printing import terminal
 from commands.top_figures import Snapshot
-from commands.top_reading import Watch
+from commands.top_reading import Watch, sources_of
 from commands.top_text import Style, screen
 
 _CLOCK_S = 1.0
@@ -28,7 +28,7 @@ _STYLES: dict[Style, str] = {"plain": "", "names": "bold", "trouble": "red"}
 async def show(settings: Settings, interval_s: float) -> None:
     """Draw the figures as they come in, until `q`, Ctrl-C or SIGTERM."""
     wake, stop = asyncio.Event(), asyncio.Event()
-    watch = Watch(settings, wake.set)
+    watch = Watch(sources_of(settings), wake.set)
     console = terminal()
 
     def end() -> None:

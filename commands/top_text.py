@@ -101,11 +101,15 @@ def _read_model_lines(found: ReadModels | Trouble | None) -> Iterator[Line]:
         f"{_many(found.leases, 'lease')} live, {_many(found.approvals, 'approval')} waiting, "
         f"{_many(found.unknown, 'outcome')} unknown"
     )
-    letters = found.dead_letters
+    letters, last_hour = (
+        (None, None)
+        if found.dead_letters is None
+        else (found.dead_letters.all, found.dead_letters.last_hour)
+    )
     parked = None if found.projections is None else sum(each.parked for each in found.projections)
     yield Line(
-        f"refused    {_many(letters and letters.all, 'dead letter')}, "
-        f"{_number(letters and letters.last_hour)} in the last hour; "
+        f"refused    {_many(letters, 'dead letter')}, "
+        f"{_number(last_hour)} in the last hour; "
         f"{_many(parked, 'stream')} parked"
     )
 

@@ -24,6 +24,8 @@ import agentjournal as aj
 from agentjournal.partitions import partition_of
 from agentjournal.redis_rates import rates
 from agentjournal.settings import Settings
+from commands.top_figures import for_programs
+from commands.top_reading import Watch, sources_of
 from local.stack import Stack, running
 from tests.live_pages import Page
 from tests.servers import inside
@@ -139,6 +141,21 @@ async def is_metered(settings: Settings) -> None:
     assert shown.window_s == 60
 
 
+async def is_on_the_screen(settings: Settings) -> None:
+    """See all that `top` shows, with the rights of who watches."""
+    watch = Watch(sources_of(settings))
+    async with asyncio.timeout(60):
+        while not watch.snapshot().alerts:
+            await watch.read()
+    await watch.close()
+    found = for_programs(watch.snapshot())
+    assert found["trouble"] == {}
+    assert found["read_models"]["sessions"]["by_status"] == {"expired": 1, "open": 1}
+    assert [(each["kind"], each["tenant"]) for each in found["alerts"]] == [
+        ("limit_exceeded", "default")
+    ]
+
+
 async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -> None:
     roles = {role: users.run(role, "run", role) for role in ROLES}
     try:
@@ -160,7 +177,9 @@ async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -
                     assert await session.notes() == {"a": 1}
             await writes_and_counts(users, session, log.counter("calls"))
             await idles_and_is_too_much(log)
-            await is_metered(replace(log.settings, redis=users.redis("viewer")))
+            watching = replace(log.settings, redis=users.redis("viewer"))
+            await is_metered(watching)
+            await is_on_the_screen(watching)
         for role in roles:
             assert done(users.run(role, "health", role))
     finally:

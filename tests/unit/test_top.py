@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -28,7 +30,7 @@ from commands.top_figures import (
     for_programs,
 )
 from commands.top_pace import Pace
-from commands.top_reading import Watch
+from commands.top_reading import Watch, sources_of
 from commands.top_screen import drawn
 from commands.top_text import screen, shares
 
@@ -258,13 +260,12 @@ def test_a_figure_that_takes_long_is_counted_seldom() -> None:
 
 
 async def test_without_any_server_each_is_said_to_be_away() -> None:
-    watch = Watch(
-        Settings(
-            kafka="127.0.0.1:9",
-            postgres="postgresql://nobody@127.0.0.1:9/none",
-            redis="redis://127.0.0.1:9/0",
-        )
+    settings = Settings(
+        kafka="127.0.0.1:9",
+        postgres="postgresql://nobody@127.0.0.1:9/none",
+        redis="redis://127.0.0.1:9/0",
     )
+    watch = Watch(sources_of(settings))
     await watch.read()
     await watch.close()
     found = watch.snapshot()
@@ -273,3 +274,46 @@ async def test_without_any_server_each_is_said_to_be_away() -> None:
         part.text.split(" cannot be reached: ")[0] for part in said if isinstance(part, Trouble)
     ]
     assert servers == ["Postgres", "Redis", "Kafka"]
+
+
+class Silent:
+    """A server that does not answer, by a driver that takes its time to give up."""
+
+    def __init__(self) -> None:
+        self.gave_up = asyncio.Event()
+
+    async def read(self) -> ReadModels:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            with suppress(asyncio.CancelledError):
+                await self.gave_up.wait()
+        return READ_MODELS
+
+    async def close(self) -> None:
+        pass
+
+
+class Quick:
+    """A server that answers."""
+
+    async def read(self) -> tuple[Alert, ...]:
+        return (alert(1),)
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_a_server_that_is_silent_is_said_to_be_before_its_driver_gives_up() -> None:
+    silent, changed = Silent(), asyncio.Event()
+    watch = Watch({"read_models": silent, "alerts": Quick()}, changed.set, longest_s=0.01)
+    reading = asyncio.create_task(watch.read())
+    async with asyncio.timeout(10):
+        while watch.snapshot().read_models is None:
+            changed.clear()
+            await changed.wait()
+    away = Trouble("Postgres cannot be reached: no answer in 0.01 s")
+    assert (watch.snapshot().read_models, watch.snapshot().alerts) == (away, (alert(1),))
+    assert not reading.done()
+    silent.gave_up.set()
+    await reading
