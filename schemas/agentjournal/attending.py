@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from time import monotonic
 from typing import TypeAlias
@@ -112,16 +113,15 @@ class Attending:
         self._stopping.set()
 
     async def _regularly(self) -> None:
-        now = monotonic()
-        if now >= self._next_commit:
-            try:
+        try:
+            if monotonic() >= self._next_commit:
+                self._next_commit = monotonic() + _COMMIT_EVERY_S
                 await self._commit(list(self._shares.values()))
-            except Unavailable as trouble:
-                _LOG.warning("service %s cannot commit: %s", self._terms.service, trouble)
-            self._next_commit = monotonic() + _COMMIT_EVERY_S
-        if now >= self._next_look:
-            await self._look()
-            self._next_look = monotonic() + _LOOK_EVERY_S
+            if monotonic() >= self._next_look:
+                self._next_look = monotonic() + _LOOK_EVERY_S
+                await self._look()
+        except Unavailable as trouble:
+            self._warn("goes on without having committed", trouble)
 
     async def _commit(self, shares: list[_Share]) -> None:
         places = {s.partition: s.queues.place for s in shares if s.queues.place != s.committed}
@@ -216,18 +216,19 @@ class Attending:
             many = sum(len(each.queues.parked) for each in self._shares.values())
             if parked.stream not in share.queues.parked and many >= self._terms.most_parked:
                 raise TooManyParked(self._terms.service, many, parked.error)
-            await self._kept(parked)
+            await self._insist(partial(self._parking.park, parked))
             share.queues.park(parked)
         _LOG.error(
             "service %s stopped at %s version %s", parked.service, parked.stream, parked.version
         )
 
-    async def _kept(self, parked: Parked) -> None:
+    async def _insist(self, say: Callable[[], Awaitable[None]]) -> None:
+        """Say something of a parked stream, however long Kafka is away."""
         while True:
             try:
-                return await self._parking.park(parked)
+                return await say()
             except Unavailable as trouble:
-                _LOG.warning("service %s cannot park: %s", self._terms.service, trouble)
+                self._warn("cannot say where it stopped", trouble)
                 await asyncio.sleep(_TROUBLE_PAUSE_S)
 
     async def _redrive(self, share: _Share, parked: Parked) -> None:
@@ -235,19 +236,26 @@ class Attending:
         stream, start, version = parked.stream, parked.position, parked.version
         try:
             while start < (end := share.queues.read):
-                tried, version = await self._again(share, stream, (start, end), version)
+                try:
+                    tried, version = await self._again(share, stream, (start, end), version)
+                except Unavailable as trouble:
+                    self._warn(f"cannot read {stream} again", trouble)
+                    if await self._paused(share, _TROUBLE_PAUSE_S):
+                        continue
+                    return
                 if isinstance(tried, Parked):
                     await self._park(share, tried)
-                    await self._parking.forget_asked(share.partition, stream)
+                    await self._insist(lambda: self._parking.forget_asked(share.partition, stream))
                 if tried is not None:
                     return
                 start = end
             share.queues.release(stream)  # nothing was read since it was looked
-            await self._parking.release(share.partition, stream)
-        except Unavailable as trouble:
-            _LOG.warning("service %s cannot go on with %s: %s", parked.service, stream, trouble)
+            await self._insist(lambda: self._parking.release(share.partition, stream))
         finally:
             share.redriven.discard(stream)
+
+    def _warn(self, what: str, trouble: Unavailable) -> None:
+        _LOG.warning("service %s %s: %s", self._terms.service, what, trouble)
 
     async def _again(
         self, share: _Share, stream: StreamId, span: tuple[Position, Position], version: Version

@@ -1,0 +1,189 @@
+"""A service on a log in memory whose parking place fails, and is written to by others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from agentjournal import Log, Parked, Recorded, Retry, Service, Unavailable, sync
+from agentjournal.ids import StreamId
+from agentjournal.subscriptions import Change
+from agentjournal.testing import MemoryLog, memory_log
+from tests.servers import eventually, inside
+from tests.serving import AT_ONCE, Handler, eventually_parked, run
+from tests.support import message
+
+STREAM = StreamId("session/default/s")
+
+
+class Away:
+    """A parking place that is away for a while, and tells of what others write."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.outages = 0
+        self.others: list[Change] = []
+        self.said: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def park(self, parked: Parked) -> None:
+        self._say("parked")
+        await self._inner.park(parked)
+
+    async def release(self, partition: Any, stream: StreamId) -> None:
+        self._say("released")
+        await self._inner.release(partition, stream)
+
+    def _say(self, what: str) -> None:
+        self.said.append(what)
+        if self.outages:
+            self.outages -= 1
+            raise Unavailable("Kafka", "for a while")
+
+    async def changes(self) -> list[Change]:
+        others, self.others = self.others, []
+        return [*others, *await self._inner.changes()]
+
+
+def service_on(log: MemoryLog, **more: Any) -> tuple[Service, Away]:
+    """Return a service, and where it parks."""
+    servers: Any = inside(log)
+    away = Away(servers.subscriptions.parking("x"))
+
+    class Subscriptions:
+        join = servers.subscriptions.join
+
+        def parking(self, service: str) -> Away:
+            assert service == "x"
+            return away
+
+    subscriptions: Any = Subscriptions()
+    other = Log(log.settings, servers=replace(servers, subscriptions=subscriptions))
+    return other.service("x", types=["message.added"], retry=AT_ONCE, **more), away
+
+
+@asynccontextmanager
+async def parked_at_bad() -> AsyncGenerator[tuple[MemoryLog, Service, Away, Handler]]:
+    """Run a service that has stopped at a session."""
+    log, handler = memory_log(), Handler()
+    handler.broken = {"bad"}
+    service, away = service_on(log)
+    for text in ("a", "bad", "after"):
+        await log.session("s").append(message(text))
+    async with run(service, handler):
+        await eventually_parked(service, 1)
+        yield log, service, away, handler
+
+
+async def test_a_session_is_parked_when_its_place_can_be_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agentjournal.attending._TROUBLE_PAUSE_S", 0.01)
+    log, handler = memory_log(), Handler()
+    handler.broken = {"bad"}
+    service, away = service_on(log)
+    away.outages = 3
+    await log.session("s").append([message("bad"), message("after")])
+    async with run(service, handler):
+        await eventually_parked(service, 1)
+        assert handler.handled == []
+    assert away.said == ["parked"] * 4
+
+
+@pytest.mark.parametrize("stream", [STREAM, StreamId("session/default/other")])
+async def test_the_owner_has_the_last_word_on_its_sessions(stream: StreamId) -> None:
+    async with parked_at_bad() as (_, service, away, _):
+        (parked,) = await service.parked()
+        before = len(away.said)
+        away.others = [Change(parked.partition, stream, is_asked=False)]
+        await eventually(lambda: len(away.said) > before)
+        assert away.said[before:] == ["parked" if stream == STREAM else "released"]
+        assert await service.parked() == [parked]
+
+
+async def test_a_session_goes_on_though_its_log_cannot_be_read_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agentjournal.attending._TROUBLE_PAUSE_S", 0.01)
+    async with parked_at_bad() as (log, service, away, handler):
+        handler.broken, away.outages = set(), 2
+        members: Any = inside(log).subscriptions
+        member = members._members[0]
+        read, outages = member.read, [1, 2]
+
+        async def read_later(*span: Any) -> AsyncGenerator[Recorded]:
+            if outages:
+                outages.pop()
+                raise Unavailable("Kafka", "for a while")
+            async for recorded in read(*span):
+                yield recorded
+
+        member.read = read_later
+        await service.redrive()
+        await eventually_parked(service, 0)
+        await log.session("s").append(message("last"))
+        assert await handler.has(4) == ["a", "bad", "after", "last"]
+    assert away.said == ["parked", "released", "released", "released"]
+
+
+async def test_a_partition_is_read_no_further_while_too_much_of_it_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agentjournal.attending._MOST_HELD", 20)
+    log, goes_on = memory_log(), asyncio.Event()
+    handled: list[int] = []
+
+    async def handle(recorded: Recorded) -> None:
+        await goes_on.wait()
+        handled.append(recorded.version)
+
+    for _ in range(30):
+        await log.session("s").append([message(str(n)) for n in range(100)])
+    service, _ = service_on(log)
+    members: Any = inside(log).subscriptions
+    async with run(service, handle):
+        await eventually(lambda: members._members and members._members[0]._paused)
+        (read,) = {at for at in members._members[0]._next.values() if at}
+        assert read <= 1_001
+        goes_on.set()
+        await eventually(lambda: len(handled) == 3_000)
+    assert handled == list(range(2, 3_002))
+
+
+def test_a_service_without_asyncio() -> None:
+    with sync.log_of(memory_log()) as log:
+        session = log.session("s")
+        for text in ("a", "bad", "after"):
+            session.append(message(text))
+        retry = Retry(max_attempts=2, backoff_s=[0.01])
+        service = log.service("billing", types=["message.added"], retry=retry)
+        tried: list[str] = []
+
+        def handle(recorded: Recorded) -> None:
+            text = recorded.data["parts"][0]["text"]
+            tried.append(text)
+            if text == "after":
+                service.stop()
+            if tried.count("bad") < 2 and text == "bad":
+                raise OSError("not yet")
+
+        service.run(handle)
+        assert tried == ["a", "bad", "bad", "after"]
+        assert service.parked() == []
+
+
+@pytest.mark.parametrize(
+    ("named", "value"),
+    [("timeout_s", 0), ("timeout_s", float("nan")), ("concurrency", 0), ("most_parked", -1)],
+)
+def test_numbers_that_make_no_sense_are_refused(named: str, value: float) -> None:
+    terms: dict[str, Any] = {named: value}
+    with pytest.raises(ValueError, match=named):
+        memory_log().service("x", **terms)
