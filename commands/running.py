@@ -26,8 +26,8 @@ def run(
     if unknown := [role for role in roles if role not in ROLES]:
         names = ", ".join(ROLES)
         raise typer.BadParameter(f"{', '.join(map(repr, unknown))}: the roles are {names}")
-    names = list(dict.fromkeys(roles))
-    raise typer.Exit(run_roles(find_settings(), names, find_serving()))
+    chosen = list(dict.fromkeys(roles))
+    raise typer.Exit(run_roles(find_settings(), chosen, find_serving()))
 
 
 def _stopped_early(*_: object) -> NoReturn:

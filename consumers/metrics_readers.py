@@ -55,9 +55,8 @@ class ReaderMetrics:
 
     def notes_changed(self, kept: int, changes: int) -> None:
         """Count changes of notes, of which so many were of sessions that the cache keeps."""
-        name, metrics = "agentjournal_note_changes_total", self.watch.metrics
-        metrics.add(name, kept, notes="kept")
-        metrics.add(name, changes - kept, notes="not_kept")
+        for notes, count in (("kept", kept), ("not_kept", changes - kept)):
+            self.watch.metrics.add("agentjournal_note_changes_total", count, notes=notes)
 
     def looked_up(self, partition: Partition, counts: Mapping[str, int]) -> None:
         """Publish what clients have counted so far, in all of their processes."""

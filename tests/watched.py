@@ -65,11 +65,12 @@ class WatchedProcess:
 
     async def says(self, path: str, found: Callable[[Said], bool], *, within_s: float = 20) -> Said:
         """Return the first answer that is as it should be."""
-        said: Said | None = None
+        said = await self.get(path)
         try:
             async with asyncio.timeout(within_s):
-                while not found(said := await self.get(path)):  # noqa: ASYNC110 - it tells nobody
+                while not found(said):
                     await asyncio.sleep(0.05)
+                    said = await self.get(path)
         except TimeoutError:
             raise AssertionError(f"{path}: {said}; {self.log.read_text()}") from None
         return said
