@@ -26,6 +26,7 @@ from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
+from streams.kafka_first_place import commit_first_places
 from streams.meter import Meter
 from streams.ports import OutageError
 
@@ -90,7 +91,7 @@ class FaustMeter:
     """One Faust app from its start to its stop; after a failure make another."""
 
     def __init__(self, settings: Settings, meter: Meter) -> None:
-        self._topic, self._meter = settings.events, meter
+        self._settings, self._topic, self._meter = settings, settings.events, meter
         # Faust makes folders for tables, of which there are none.
         self._folder = tempfile.TemporaryDirectory(prefix="agentjournal-meter-")
         self._next: dict[Partition, int] = {}
@@ -113,6 +114,7 @@ class FaustMeter:
         # It tells of every rebalance and of every record that it drops.
         for name in ("faust", "mode", "aiokafka"):
             logging.getLogger(name).setLevel(logging.ERROR)
+        await commit_first_places(self._settings, group_of(self._settings))
         try:
             await self._app.start()
         except (KafkaError, OSError) as error:
@@ -194,7 +196,7 @@ def _options(settings: Settings, folder: tempfile.TemporaryDirectory[str]) -> di
         "broker_max_poll_records": _POLLED,
         "broker_session_timeout": _SESSION_TIMEOUT_S,
         "broker_heartbeat_interval": _SESSION_TIMEOUT_S / 4,
-        # What came before the meter was there for the first time is history, and in SQL.
+        # Every partition has a place by then, unless what it named is gone.
         "consumer_auto_offset_reset": "latest",
         "consumer_max_fetch_size": 2_200_000,
         "datadir": folder.name,

@@ -10,13 +10,14 @@ from contextlib import contextmanager
 
 import pytest
 from aiokafka.admin import AIOKafkaAdminClient
+from redis.asyncio import Redis
 
 import agentjournal as aj
 from agentjournal.alerts import Alert
 from agentjournal.kafka_alerts import AlertReader
 from agentjournal.kafka_options import client_options
 from agentjournal.rates import Rates, TenantRates
-from agentjournal.redis_rates import rates
+from agentjournal.redis_rates import rates, rates_key
 from agentjournal.settings import Settings
 from tests.servers import connected, environment_of, projector, query, roles, sequencer
 
@@ -196,6 +197,35 @@ async def test_killed_it_takes_nothing_along_and_goes_on(fresh: Settings) -> Non
             found = await rates_when(fresh, lambda found: of(found, tenant).events >= 11)
             assert of(found, tenant).events <= 13
         assert (await session.load()).version == 13
+
+
+async def test_a_second_one_takes_its_share_and_all_of_it_when_the_first_is_killed(
+    fresh: Settings,
+) -> None:
+    message = aj.MessageAdded(role="user", content="hi")
+    async with roles(fresh, sequencer, projector), connected(fresh) as log:
+        tenant = log.settings.tenant
+        sessions = [log.session(f"s-{number}", agent="support") for number in range(6)]
+        with meter_of(fresh) as first, meter_of(fresh):
+            await members(fresh, 2)
+            for session in sessions:
+                await session.append(message)
+            found = await rates_when(fresh, lambda found: of(found, tenant).events >= 12)
+            assert of(found, tenant).sessions_active == 6
+            first.kill()
+            for session in sessions:
+                await session.append(message)
+            await members(fresh, 1)
+            await rates_when(fresh, lambda found: of(found, tenant).sessions_active == 6)
+        for session in sessions:
+            assert (await session.load()).version == 3
+
+
+async def members(settings: Settings, count: int) -> None:
+    """Return once so many meters show what they counted."""
+    async with asyncio.timeout(60), Redis.from_url(settings.redis) as redis:
+        while await redis.hlen(rates_key(settings.topic_prefix)) != count:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.05)
 
 
 async def test_it_makes_no_topics(metered: Settings) -> None:
