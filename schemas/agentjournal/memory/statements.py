@@ -1,0 +1,200 @@
+"""From the events of a session to statements: what somebody said, called a tool with, or got back.
+
+No statement comes from notes, plans, progress, reasoning, media, or what memory showed; none from a
+message that was retracted or rewound. What a tool did stays done when the conversation is rewound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import singledispatchmethod
+from typing import Any, Literal
+
+import orjson
+
+from agentjournal.envelope import Recorded
+from agentjournal.events import (
+    ConversationRewound,
+    Event,
+    MessageAdded,
+    MessageRetracted,
+    TextPart,
+    ToolCompleted,
+    ToolFailed,
+    ToolSettled,
+    ToolStarted,
+)
+from agentjournal.events.parts import Output
+from agentjournal.ids import Version, parse_stream
+from agentjournal.memory.candidates import Statement
+
+MAX_TOOL_TEXT = 8_000  # characters: what names the thing that was dealt with stands at the top
+MAX_VALUES = 200  # of an object at its top level
+MAX_MESSAGE = 60_000  # beyond it, text was pasted
+_IMPORTER = "import"
+
+
+def statements_of(events: Iterable[Recorded]) -> list[Statement]:
+    """Return the statements of a session, in the order of its events.
+
+    Raises EventUnreadable.
+    """
+    reader = StatementReader()
+    for recorded in events:
+        reader.add(recorded)
+    return reader.statements()
+
+
+@dataclass(slots=True)
+class _Kept:
+    statement: Statement
+    message_id: str | None = None
+    counts: bool = True
+
+
+class StatementReader:
+    """Takes the events of one session in their order; keeps only what may say something."""
+
+    def __init__(self) -> None:
+        self._kept: list[_Kept] = []
+        self._messages: dict[str, list[_Kept]] = {}
+        self._calls: dict[str, _Kept] = {}  # the latest of each call id
+
+    def statements(self) -> list[Statement]:
+        """Return what was said so far and still counts."""
+        return [each.statement for each in self._kept if each.counts]
+
+    def add(self, recorded: Recorded) -> None:
+        """Take the next event. Raises EventUnreadable."""
+        if recorded.type.startswith(("message.", "tool.", "conversation.rewound")):
+            self._take(recorded.event, recorded)
+
+    @singledispatchmethod
+    def _take(self, event: Event, recorded: Recorded) -> None:
+        """Keep nothing of other events."""
+
+    @_take.register
+    def _(self, event: MessageAdded, recorded: Recorded) -> None:
+        if text := event.text[:MAX_MESSAGE]:
+            said = _statement(recorded, text, role=event.role, source="message")
+            self._kept.append(kept := _Kept(said, event.message_id))
+            self._messages.setdefault(event.message_id, []).append(kept)
+        for call in event.tool_calls:
+            self._begin(recorded, call.call_id, call.name, call.arguments_text)
+
+    @_take.register
+    def _(self, event: MessageRetracted, _recorded: Recorded) -> None:
+        for kept in self._messages.get(event.message_id, ()):
+            kept.counts = False
+
+    @_take.register
+    def _(self, event: ConversationRewound, _recorded: Recorded) -> None:
+        for kept in reversed(self._kept):
+            if kept.statement.version <= event.to_version:
+                break
+            kept.counts = kept.counts and kept.message_id is None
+
+    @_take.register
+    def _(self, event: ToolStarted, recorded: Recorded) -> None:
+        asked = self._calls.get(event.call_id)
+        if asked is not None and asked.statement.outcome == "open":
+            asked.counts = False
+        self._begin(recorded, event.call_id, event.tool, event.arguments_text)
+        call = self._calls[event.call_id]
+        call.statement = replace(call.statement, effect=event.effect)
+
+    @_take.register
+    def _(self, event: ToolCompleted, recorded: Recorded) -> None:
+        # A result that was taken from an earlier call is nothing that happened again.
+        if event.cached_from is None:
+            self._end(recorded, event.call_id, "completed", event.output, event.result)
+
+    @_take.register
+    def _(self, event: ToolFailed, recorded: Recorded) -> None:
+        self._end(recorded, event.call_id, "failed", event.output or event.error.message)
+
+    @_take.register
+    def _(self, event: ToolSettled, recorded: Recorded) -> None:
+        self._end(recorded, event.call_id, event.outcome, event.output or "")
+
+    def _begin(self, recorded: Recorded, call_id: str, tool: str, arguments: str) -> None:
+        said = _statement(
+            recorded,
+            arguments[:MAX_TOOL_TEXT],
+            role="assistant",
+            source="arguments",
+            tool=tool,
+            call_id=call_id,
+            outcome="open",
+            value=_shallow(_parsed(arguments)),
+        )
+        self._calls[call_id] = kept = _Kept(said)
+        self._kept.append(kept)
+
+    def _end(
+        self,
+        recorded: Recorded,
+        call_id: str,
+        outcome: Literal["completed", "failed"],
+        output: Output,
+        result: Any = None,
+    ) -> None:
+        call = self._calls.get(call_id)
+        if call is None or call.statement.outcome != "open":
+            return  # of a call the first outcome counts
+        call.statement = replace(call.statement, outcome=outcome)
+        text = output if isinstance(output, str) else _text(output)
+        said = _statement(
+            recorded,
+            text[:MAX_TOOL_TEXT],
+            role="tool",
+            source="result",
+            tool=call.statement.tool,
+            call_id=call_id,
+            effect=call.statement.effect,
+            outcome=outcome,
+            value=_shallow(_parsed(text) if result is None else result),
+        )
+        self._kept.append(_Kept(said))
+
+
+def _statement(recorded: Recorded, text: str, **what: Any) -> Statement:
+    return Statement(
+        session_id=parse_stream(recorded.stream)[2],
+        event_id=recorded.id,
+        version=Version(recorded.version),
+        at=_said_at(recorded),
+        text=text,
+        **what,
+    )
+
+
+def _said_at(recorded: Recorded) -> str:
+    """Return when it was said: what was imported was said before it was recorded."""
+    is_imported = recorded.source.rpartition("/")[2] == _IMPORTER
+    return recorded.time if is_imported and recorded.time else recorded.recorded_at
+
+
+def _text(parts: Iterable[Any]) -> str:
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def _parsed(text: str) -> Any:
+    """Return what a JSON text says; None: it is none."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return None
+
+
+def _shallow(value: Any) -> Any:
+    """Return an object's plain values, and those of an object that is alone in it."""
+    if not isinstance(value, dict):
+        return None
+    if len(value) == 1 and isinstance(inner := next(iter(value.values())), dict):
+        value = inner
+    plain = {key: each for key, each in value.items() if not isinstance(each, dict | list)}
+    return dict(list(plain.items())[:MAX_VALUES])
