@@ -18,6 +18,7 @@ from pathlib import Path
 import agentjournal as aj
 from examples.broken_project import write_project
 from examples.demo_queries import CALLS_PER_TOOL, NO_GAP, ONCE, SLOWEST, TOKENS
+from examples.endless_loop import endless_loop
 from examples.killing import (
     PATIENCE_S,
     AgentEnded,
@@ -45,7 +46,7 @@ class DemoFailed(Exception):
 
 async def demo(files: list[str]) -> None:
     """Run the demo, and import `files`."""
-    heading("A stack of your own: Kafka, Postgres, Valkey, a sequencer and a projector")
+    heading("A stack of your own: Kafka, Postgres, Valkey, and the roles that work with them")
     agentjournal("up", "-d")
     session_id = f"demo-{secrets.token_hex(3)}"
     folder = Path(tempfile.mkdtemp(prefix="agentjournal-demo-"), "project")
@@ -60,6 +61,8 @@ async def demo(files: list[str]) -> None:
         agentjournal("show", session_id)
         heading("A conversation that outgrows its window")
         await long_talk(log)
+        heading("A loop without an end: its limit stops it, and somebody is told")
+        await endless_loop(log)
     if files:
         heading("Sessions of other agents")
         try:
@@ -133,6 +136,7 @@ def where_next(session_id: str, folder: Path) -> None:
         (("files", session_id), "the files that it changed; `revert` writes them as they were"),
         (("sql", "SELECT * FROM tool_calls"), "any question"),
         (("status",), "what runs, and where"),
+        (("top",), "all of it on one screen"),
     ):
         print(" ", AGENTJOURNAL, *map(typed, arguments))
         print(f"      {purpose}")

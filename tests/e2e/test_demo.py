@@ -46,7 +46,7 @@ class Finished:
 
 @pytest.fixture(scope="module")
 def stack_at_work(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    with running(tmp_path_factory.mktemp("demo"), roles=("sequencer", "projector")) as stack:
+    with running(tmp_path_factory.mktemp("demo"), roles=("sequencer", "projector", "meter")) as stack:
         yield stack
 
 
@@ -189,4 +189,9 @@ def test_the_demo_shows_what_it_promises_and_imports_a_file(
     assert "[Summary of the conversation, versions 1 to 13]" in shown.stdout
     assert "order: 48213" in shown.stdout or "number: 48213" in shown.stdout
     assert "as of version 17 it is what it was: 16 messages" in shown.stdout
+    assert "after 15 calls: " in shown.stdout
+    assert "events would be 32, at most 30" in shown.stdout
+    told = [line for line in lines if line[2:4] == ["critical", "runaway_loop"]]
+    assert len(told) == 2  # by `alerts`, and by `top`
+    assert ["projection", "events", "behind", "seconds", "behind", "parked"] in lines
     assert "chat-of-another-agent" in shown.stdout.partition("Questions over all sessions")[2]
