@@ -73,8 +73,8 @@ class JanitorModels(Protocol):
 class JanitorOptions:
     """How the janitor paces itself."""
 
-    scan_every_s: float = 5.0
-    look_every_s: float = 30.0  # at limits, and at what waits for people
+    scan_every_s: float = 2.0
+    look_every_s: float = 10.0  # at limits, and at what waits for people
     page: int = 250  # sessions of a partition that are asked to expire at a time
     look_page: int = 1_000  # sessions that are measured at a time
     margin_s: float = 2.0  # by which the broker's clock may be behind that of Postgres
