@@ -174,7 +174,7 @@ def test_the_demo_shows_what_it_promises_and_imports_a_file(
         env={**os.environ, "AGENTJOURNAL_HOME": str(stack_at_work.home.path)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=170,
         check=False,
     )
     assert shown.returncode == 0, shown.stdout + shown.stderr
