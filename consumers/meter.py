@@ -91,7 +91,7 @@ class MeterRole:
         while not stop.is_set():
             reader = self._ports.new_reader(self._meter)
             try:
-                await reader.start()
+                await _start(reader, stop)
                 await self._follow(reader, stop)
             except OutageError as trouble:
                 _LOG.warning("starting_over", reason=str(trouble), kind=type(trouble).__name__)
@@ -142,6 +142,21 @@ class MeterRole:
                 self._waiting.clear()
         except Unavailable as trouble:
             _LOG.warning("not_shown", reason=str(trouble))
+
+
+async def _start(reader: MeterReader, stop: asyncio.Event) -> None:
+    """Start a reader, unless `stop` is set before it has joined. Raises OutageError."""
+    starting = asyncio.create_task(reader.start())
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopping.cancel()
+        if not starting.done():
+            starting.cancel()
+        await asyncio.wait((starting, stopping))
+    if not starting.cancelled():
+        starting.result()
 
 
 async def _pause(seconds: float, stop: asyncio.Event) -> None:

@@ -31,7 +31,7 @@ from streams.meter import Meter
 from streams.ports import OutageError
 
 _LOG = structlog.get_logger()
-_STOP_WITHIN_S = 5.0
+_STOP_WITHIN_S = 3.0
 _COMMIT_EVERY_S = 2.0
 # A member that died gives up its partitions after this; brokers allow no less as they come.
 _SESSION_TIMEOUT_S = 6.0

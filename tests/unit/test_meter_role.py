@@ -25,6 +25,7 @@ class Reader:
     """Reads nothing; whether it starts, and what ends it, the test says."""
 
     starts: bool = True
+    joins: bool = True
     failure: BaseException | None = None
     reading: Collection[Partition] = (Partition(0),)
     behind: Collection[Partition] = ()
@@ -33,6 +34,8 @@ class Reader:
     async def start(self) -> None:
         if not self.starts:
             raise OutageError("Kafka is away")
+        if not self.joins:
+            await asyncio.Event().wait()
 
     async def stop(self) -> None:
         self.stopped = True
@@ -110,6 +113,14 @@ async def test_a_reader_that_does_not_start_or_ends_is_followed_by_another() -> 
     async with running(scene):
         await eventually(lambda: scene.published)
     assert [reader.stopped for reader in scene.made] == [True] * 3
+
+
+async def test_it_is_stopped_while_its_reader_joins() -> None:
+    scene = Scene(readers=[Reader(joins=False)])
+    async with running(scene):
+        await eventually(lambda: scene.made)
+    assert scene.made[0].stopped
+    assert not scene.published
 
 
 async def test_a_reader_that_does_not_read_yet_shows_nothing() -> None:
