@@ -149,10 +149,17 @@ def _become(said: Mapping[str, Any], pipes: Sequence[int]) -> None:
     for to, pipe in enumerate((nothing, *pipes)):
         os.dup2(pipe, to)
         os.close(pipe)
+    # Those that there are know of what was open when they were made.
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - to the end
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - to the end
+    sys.stderr = open(  # noqa: SIM115 - to the end
+        2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False
+    )
     os.chdir(said["cwd"])
     os.environ.clear()
     os.environ.update(said["environment"])
     time.tzset()
+    sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     sys.argv = ["agentjournal", *said["arguments"]]
 
 
