@@ -27,6 +27,7 @@ from agentjournal.settings import Settings
 from commands.top_figures import for_programs
 from commands.top_reading import Watch, sources_of
 from local.stack import Stack, running
+from tests.janitors import expired, met, types_of
 from tests.live_pages import Page
 from tests.servers import inside
 
@@ -121,16 +122,17 @@ async def writes_and_counts(users: Users, session: aj.Session, counter: aj.Count
     assert await counter.incr() == 1
 
 
-async def idles_and_is_too_much(log: aj.Log) -> None:
+async def idles_and_is_too_much(log: aj.Log, session: aj.Session) -> None:
     """Be told of a limit, and expire, by a janitor that has its own rights only."""
-    session = log.session("s-2", ttl_s=1, limits={"events": 1})
-    await session.append(aj.MessageAdded(role="user", content="hi"))
-    async with asyncio.timeout(60):
-        while not [each async for each in log.sessions(status="expired")]:
-            await asyncio.sleep(0.1)
-    async with asyncio.timeout(60):
-        while "limit.exceeded" not in [each.type async for each in session.events()]:
-            await asyncio.sleep(0.1)
+    await log.session("s-2", ttl_s=1).append(aj.MessageAdded(role="user", content="hi"))
+    limits = aj.Limits(events=aj.Limit(maximum=1))
+    await session.append(aj.SessionUpdated(limits=limits))
+    await expired(log, "s-2")
+
+    async def is_told() -> bool:
+        return "limit.exceeded" in await types_of(session)
+
+    await met(is_told, timeout_s=60)
 
 
 async def is_metered(settings: Settings) -> None:
@@ -176,7 +178,7 @@ async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -
                 while not await are_cached(log, session):
                     assert await session.notes() == {"a": 1}
             await writes_and_counts(users, session, log.counter("calls"))
-            await idles_and_is_too_much(log)
+            await idles_and_is_too_much(log, session)
             watching = replace(log.settings, redis=users.redis("viewer"))
             await is_metered(watching)
             await is_on_the_screen(watching)
