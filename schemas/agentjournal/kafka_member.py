@@ -174,17 +174,20 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         starts = await self._consumer.beginning_offsets(tps)
         ends = await self._consumer.end_offsets(tps)
         kept = await group_places(self._settings, self._joining.group)
-        new = starts if self._joining.start == "earliest" else ends
+        begin = starts if self._joining.start == "earliest" else ends
         places: dict[Partition, Place] = {}
         for tp in tps:
             partition = Partition(tp.partition)
-            place = places[partition] = kept.get(partition, Place(Position(new[tp])))
+            place = places[partition] = kept.get(partition, Place(Position(begin[tp])))
             if not starts[tp] <= place.position <= ends[tp]:
                 raise IntegrityError(
                     f"group {self._joining.group} goes on at position {place.position} of partition"
                     f" {partition} of {tp.topic}, which holds {starts[tp]} to {ends[tp]}: the log "
                     "was trimmed or replaced; nothing is skipped until the group's offsets are set"
                 )
+        # A new group has its place before its first event comes, which else might be skipped.
+        self._held = set(places)
+        await self.commit({each: place for each, place in places.items() if each not in kept})
         return places
 
     def _tp(self, partition: Partition) -> TopicPartition:

@@ -102,7 +102,7 @@ class _Taken:
         self._next_commit = 0.0
 
     async def taken(self, places: Mapping[Partition, Place]) -> None:
-        """Go on from these places; they are committed, so that a new group has its place."""
+        """Go on from these places."""
         self.readings |= {partition: Reading(place) for partition, place in places.items()}
 
     async def lost(self, partitions: Collection[Partition]) -> None:

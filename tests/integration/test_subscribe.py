@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,9 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from agentjournal import IntegrityError, Unavailable
 from agentjournal.ids import Partition
+from agentjournal.kafka_member import group_places
 from agentjournal.kafka_options import client_options
+from agentjournal.partitions import PARTITIONS
 from agentjournal.settings import Settings
 from consumers.kafka_events import KafkaEvents
 from local.stack import Stack
@@ -62,3 +65,25 @@ async def test_without_a_broker_or_a_topic_it_says_so(stack: Stack, prefix: str 
     async with connected(away) as log:
         with pytest.raises(Unavailable):
             await taken(log.subscribe(group=group()), 1)
+
+
+async def test_a_new_group_has_its_place_before_its_first_event_is_handled(fresh: Settings) -> None:
+    name = group()
+    async with roles(fresh, sequencer), connected(fresh) as log:
+        await log.session("s").append(message("old"))
+        events = log.subscribe(group=name, start="latest", types=["message.added"])
+        first = asyncio.create_task(taken(events, 1))
+        await eventually_kept(fresh, name)
+        await log.session("s").append(message("new"))
+        assert texts(await first) == ["new"]
+        await left(events)  # as if it had died: the event is not handled
+        again = log.subscribe(group=name, start="latest", types=["message.added"])
+        assert texts(await taken(again, 1)) == ["new"]
+        await left(again)
+
+
+async def eventually_kept(settings: Settings, name: str) -> None:
+    """Return once a group has a place in every partition."""
+    async with asyncio.timeout(20):
+        while len(await group_places(settings, name)) < PARTITIONS:  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0.05)

@@ -71,10 +71,11 @@ def test_who_reads_and_how_far_behind_it_is(named: Settings) -> None:
         async with Log(named) as log:
             await log.session("s").append([message("a"), message("b")])
             events = log.subscribe(group=name)
-            await taken(events, 1)
-            row = await asyncio.to_thread(of, name)
-            await left(events)
-            return row
+            try:
+                await taken(events, 1)
+                return await asyncio.to_thread(of, name)
+            finally:
+                await left(events)
 
     row = asyncio.run(read())
     assert (row["processes"], row["parked"]) == (1, 0)
