@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
+
+from agentjournal.receipts import RefusalReason
 
 MetricName: TypeAlias = Literal[
     "agentjournal_append_latency_seconds",
@@ -34,18 +36,7 @@ MetricName: TypeAlias = Literal[
 ]
 Kind: TypeAlias = Literal["counter", "gauge", "histogram"]
 
-DECISIONS = (
-    "accepted",
-    "duplicate",
-    "conflict",
-    "deleted",
-    "id_reused",
-    "lease_held",
-    "lease_lost",
-    "limit",
-    "mismatch",
-    "rejected",
-)
+DECISIONS = ("accepted", "duplicate", *sorted(get_args(RefusalReason)))
 _NONE: Mapping[str, str] = MappingProxyType({})
 _ROLE = "the role that this process runs"
 _READER = "`sequencer` (of `appends`), `cache`, or the name of a projection (of `events`)"
