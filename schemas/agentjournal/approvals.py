@@ -24,10 +24,9 @@ from agentjournal.events import (
 )
 from agentjournal.events.decode import rejection
 from agentjournal.execution_state import Approval
-from agentjournal.outcomes import REDACTED_ARGUMENTS
 from agentjournal.state import SessionState
 from agentjournal.stored import written_time
-from agentjournal.tool_calls import ToolCall
+from agentjournal.tool_calls import REDACTED_ARGUMENTS, ToolCall
 from agentjournal.turns import waiting
 
 

@@ -16,21 +16,14 @@ from agentjournal.errors import AgentJournalError, NeedsVerification, VersionCon
 from agentjournal.events import Event, ToolFailed, ToolFailure
 from agentjournal.execution_state import unanswered
 from agentjournal.ids import Version
-from agentjournal.outcomes import (
-    NOT_DONE,
-    REDACTED_ARGUMENTS,
-    ToolError,
-    failure_of,
-    is_unknown,
-    shown_failure,
-)
+from agentjournal.outcomes import NOT_DONE, ToolError, failure_of, is_unknown, shown_failure
 from agentjournal.receipts import Receipt
 from agentjournal.retrying import is_not_done, retry_wait, to_do, uncertain_s
 from agentjournal.run_handoffs import RunHandoffs
 from agentjournal.run_state import OwnEvent
 from agentjournal.state import SessionState
 from agentjournal.stored import written_time
-from agentjournal.tool_calls import UNKNOWN_CODE, ToolCall
+from agentjournal.tool_calls import REDACTED_ARGUMENTS, UNKNOWN_CODE, ToolCall
 from agentjournal.tools import Tool, parsed
 
 MOST_TRIES = 3  # of a call whose outcome stays unknown, in one run
@@ -145,7 +138,8 @@ class _Finishing:
         """Run the call once, if it may run; what came of it is in the call."""
         call = self._call
         if call.is_redacted:
-            return await self._refuse(REDACTED_ARGUMENTS)
+            await self._refuse(REDACTED_ARGUMENTS)
+            return None
         try:
             arguments = tool.check(parsed(call.arguments_text))
             text, approval_id = call.arguments_text, None

@@ -52,14 +52,6 @@ class _NotDone:
 
 NOT_DONE: Final = _NotDone()
 
-# Of a call whose arguments the log does not have as they were: it cannot be run from the log.
-REDACTED_ARGUMENTS: Final = ToolFailure(
-    type="invalid_arguments",
-    message="its arguments held a secret, which was not recorded: only the process that had them "
-    "could run it. Ask again, with the name of the secret in place of it",
-    code="redacted",
-)
-
 
 def is_unknown(
     error: BaseException,

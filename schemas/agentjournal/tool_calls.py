@@ -23,6 +23,13 @@ CallOutcome: TypeAlias = Literal["open", "completed", "failed"]
 NOT_DONE_CODE = "not_done"
 # What was given up without anybody knowing is never tried again under another key.
 UNKNOWN_CODE = "outcome_unknown"
+# Of a call whose arguments the log does not have as they were: it cannot be run from the log.
+REDACTED_ARGUMENTS = ToolFailure(
+    type="invalid_arguments",
+    message="its arguments held a secret, which was not recorded: only the process that had them "
+    "could run it. Ask again, with the name of the secret in place of it",
+    code="redacted",
+)
 
 
 @dataclass(frozen=True, slots=True)
