@@ -98,7 +98,8 @@ def _limits_after(limits: bytes, stated: dict[str, Any]) -> bytes:
 
 def is_within(limits: bytes, version: int, data_bytes: int, tokens: int, age_ms: int) -> bool:
     """Whether a stream that came to this much stays within its enforced limits."""
-    events, most_bytes, most_tokens, most_ms = _LIMITS.unpack(limits)
+    most: tuple[int, int, int, int] = _LIMITS.unpack(limits)
+    events, most_bytes, most_tokens, most_ms = most
     return (
         version <= events
         and data_bytes <= most_bytes

@@ -102,7 +102,7 @@ async def test_a_session_at_its_limit_refuses_more_and_says_what_to_do(clients: 
 
 async def test_a_turn_that_meets_a_limit_ends_and_nobody_tries_again(clients: Clients) -> None:
     async with clients.connected() as log:
-        limits = {"tokens": 5, "events": Limit(maximum=4, policy="refuse")}
+        limits: dict[str, Limit | int] = {"tokens": 5, "events": Limit(maximum=4, policy="refuse")}
         session = log.session("s", agent="support", limits=limits)
         async with session.resume(worker="w") as run:
             await run.say("a")

@@ -46,7 +46,8 @@ class Finished:
 
 @pytest.fixture(scope="module")
 def stack_at_work(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    with running(tmp_path_factory.mktemp("demo"), roles=("sequencer", "projector", "meter")) as stack:
+    roles = ("sequencer", "projector", "meter")
+    with running(tmp_path_factory.mktemp("demo"), roles=roles) as stack:
         yield stack
 
 

@@ -25,7 +25,8 @@ def asked(*arguments: str) -> Any:
         command_line("subscriptions"), ["subscriptions", "--json", *arguments]
     )
     assert found.exit_code == 0, found.output
-    return json.loads(found.stdout)
+    printed: Any = json.loads(found.stdout)
+    return printed
 
 
 def of(service: str) -> dict[str, Any]:

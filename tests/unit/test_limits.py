@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -125,7 +126,7 @@ def test_a_file_that_is_not_there_is_said() -> None:
 
 
 def test_a_number_is_a_maximum_that_is_warned_of() -> None:
-    given = {"events": 5, "bytes": {"maximum": 6, "policy": "refuse"}}
+    given: dict[str, Any] = {"events": 5, "bytes": {"maximum": 6, "policy": "refuse"}}
     refuse = Limit(maximum=6, policy="refuse")
     assert limits_of(given) == Limits(events=Limit(maximum=5), bytes=refuse)
     assert limits_of(limits_of(given)) == limits_of(given)
