@@ -25,12 +25,12 @@ def asked(*arguments: str) -> Any:
         command_line("subscriptions"), ["subscriptions", "--json", *arguments]
     )
     assert found.exit_code == 0, found.output
-    printed: Any = json.loads(found.stdout)
-    return printed
+    return json.loads(found.stdout)
 
 
 def of(service: str) -> dict[str, Any]:
-    (row,) = [each for each in asked() if each["service"] == service]
+    rows: list[dict[str, Any]] = asked()
+    (row,) = [each for each in rows if each["service"] == service]
     return row
 
 
