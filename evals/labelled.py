@@ -180,7 +180,9 @@ def _session(raw: Mapping[str, Any]) -> LabelledSession:
 
 def _gold(raw: Mapping[str, Any]) -> Gold:
     lists = ("evidence", "accept", "also")
-    given = {key: tuple(value) if key in lists else value for key, value in raw.items()}
+    given: dict[str, Any] = {
+        key: tuple(value) if key in lists else value for key, value in raw.items()
+    }
     return Gold(**given)
 
 
