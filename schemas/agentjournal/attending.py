@@ -179,8 +179,7 @@ class Attending:
                 async with self._slots:
                     if self._is_over(share):
                         return False
-                    async with asyncio.timeout(self._terms.timeout_s):
-                        await self._handler(await whole(recorded, self._artifacts))
+                    await self._once(recorded)
             except Exception as error:  # noqa: BLE001 - whatever it is, other streams go on
                 wait_s = self._terms.wait_after(error, attempt)
                 if wait_s is None:
@@ -195,6 +194,21 @@ class Attending:
             else:
                 return None
         raise AssertionError  # pragma: no cover - counting does not end
+
+    async def _once(self, recorded: Recorded) -> None:
+        """Call the handler. What was cancelled within it is an error of its own, as any other."""
+        limit = asyncio.timeout(self._terms.timeout_s)
+        try:
+            async with limit:
+                await self._handler(await whole(recorded, self._artifacts))
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise TimeoutError(f"no end within {self._terms.timeout_s:g} s") from error
+        except asyncio.CancelledError as error:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            raise RuntimeError("what the handler waited for was cancelled") from error
 
     async def _paused(self, share: _Share, seconds: float) -> bool:
         """Return whether so much time passed while the partition was ours."""

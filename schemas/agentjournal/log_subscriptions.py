@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from agentjournal.envelope import Recorded
 from agentjournal.handle import Servers
 from agentjournal.outgoing import checked_id
 from agentjournal.subscribing import Wanted, subscribe
-from agentjournal.subscriptions import Joining
+from agentjournal.subscriptions import Joining, Start
 
 if TYPE_CHECKING:
     from agentjournal.events import Retry
@@ -35,9 +35,11 @@ class LogSubscriptions:
         Members of a `group` share the partitions; an event counts as handled when the next one is
         asked for. A new group begins at the `start`, the earliest event or the latest. A `member`
         with a name that no other process has goes on at once after a crash; without one its
-        partitions are given to others after ten seconds. Raises IntegrityError when the log forks.
+        partitions are given to others after ten seconds. Raises IntegrityError when the log forks;
+        AppendRejected when `group` cannot be a name, ValueError for another `start`.
         """
-        joining, wanted = Joining(group, start, member), Wanted.of(types, tenants)
+        joining = _joining(checked_id("group", group), start, member)
+        wanted = Wanted.of(types, tenants)
         return subscribe(self._servers.subscriptions, joining, wanted, self._servers.artifacts)
 
     def service(  # noqa: PLR0913 - a keyword for each thing one may say of a service
@@ -62,8 +64,8 @@ class LogSubscriptions:
         with them, and more than `most_parked` of them end `run`. `name` is a group, so processes of
         one name share the work; `types`, `tenants`, `start` and `member` are as for `subscribe`.
 
-        Raises AppendRejected when the name cannot be one, ValueError for numbers that make no
-        sense.
+        Raises AppendRejected when the name cannot be one, ValueError for another `start` and for
+        numbers that make no sense.
         """
         from agentjournal.service import Service  # noqa: PLC0415 - few need it
         from agentjournal.service_terms import DEFAULT_RETRY, Terms  # noqa: PLC0415
@@ -72,4 +74,11 @@ class LogSubscriptions:
         terms = Terms(
             checked_id("service", name), wanted, tries, timeout_s, concurrency, most_parked
         )
-        return Service(self._servers, Joining(name, start, member), terms)
+        return Service(self._servers, _joining(name, start, member), terms)
+
+
+def _joining(group: str, start: Start, member: str | None) -> Joining:
+    """Raises ValueError for a start that is none: it would be taken for the other one."""
+    if start not in get_args(Start):
+        raise ValueError(f"start={start!r} is not one of {', '.join(get_args(Start))}")
+    return Joining(group, start, member if member is None else checked_id("member", member))

@@ -47,7 +47,7 @@ class Terms:
 
     def parked(self, recorded: Recorded, error: Exception, attempts: int) -> Parked:
         """Return what is kept of a stream that stops at an event."""
-        text = str(error) or f"no end within {self.timeout_s:g} s"
+        name, text = type(error).__name__, str(error)
         return Parked(
             self.service,
             recorded.stream,
@@ -56,7 +56,7 @@ class Terms:
             recorded.position,
             recorded.id,
             recorded.type,
-            f"{type(error).__name__}: {text}"[:_MOST_ERROR],
+            (f"{name}: {text}" if text else name)[:_MOST_ERROR],
             attempts,
             datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         )

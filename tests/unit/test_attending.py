@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from agentjournal import Log, Parked, Recorded, Retry, Service, Unavailable, sync
+from agentjournal import AppendRejected, Log, Parked, Recorded, Retry, Service, Unavailable, sync
 from agentjournal.ids import StreamId
 from agentjournal.subscriptions import Change
 from agentjournal.testing import MemoryLog, memory_log
 from tests.servers import eventually, inside
-from tests.serving import AT_ONCE, Handler, eventually_parked, run
+from tests.serving import AT_ONCE, Broken, Handler, eventually_parked, run
+from tests.subscriber import texts
 from tests.support import message
 
 STREAM = StreamId("session/default/s")
@@ -155,6 +156,65 @@ async def test_a_partition_is_read_no_further_while_too_much_of_it_waits(
         goes_on.set()
         await eventually(lambda: len(handled) == 3_000)
     assert handled == list(range(2, 3_002))
+
+
+async def test_what_is_cancelled_within_a_handler_is_an_error_and_holds_nobody_back() -> None:
+    log = memory_log()
+    handled: list[str] = []
+
+    async def handle(recorded: Recorded) -> None:
+        if (text := texts([recorded])[0]) == "bad":
+            inner = asyncio.create_task(asyncio.Event().wait())
+            inner.cancel()
+            await inner
+        handled.append(text)
+
+    service, _ = service_on(log)
+    await log.session("s").append([message("bad"), message("after")])
+    async with run(service, handle):
+        await eventually_parked(service, 1)
+        (parked,) = await service.parked()
+        await log.session("other").append(message("next"))
+        await eventually(lambda: handled == ["next"])
+    assert (parked.stream, parked.version, parked.attempts) == (STREAM, 2, 3)
+    assert parked.error == "RuntimeError: what the handler waited for was cancelled"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(Broken(), "Broken"), (TimeoutError("of its own"), "TimeoutError: of its own")],
+)
+async def test_what_a_session_was_parked_for_is_the_error_of_the_handler(
+    error: Exception, said: str
+) -> None:
+    async def handle(_: Recorded) -> None:
+        raise error
+
+    log = memory_log()
+    service, _ = service_on(log)
+    await log.session("s").append(message("bad"))
+    async with run(service, handle):
+        await eventually_parked(service, 1)
+        (parked,) = await service.parked()
+    assert parked.error == said
+
+
+@pytest.mark.parametrize("start", ["latest ", "Earliest", "now", ""])
+async def test_a_start_that_is_none_is_refused(start: Any) -> None:
+    log = memory_log()
+    with pytest.raises(ValueError, match="not one of earliest, latest"):
+        log.subscribe(group="x", start=start)
+    with pytest.raises(ValueError, match="not one of earliest, latest"):
+        log.service("x", start=start)
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "x" * 256])
+async def test_a_name_that_is_none_is_refused(name: str) -> None:
+    log = memory_log()
+    with pytest.raises(AppendRejected, match="group"):
+        log.subscribe(group=name)
+    with pytest.raises(AppendRejected, match="member"):
+        log.subscribe(group="x", member=name)
 
 
 def test_a_service_without_asyncio() -> None:
