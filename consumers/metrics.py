@@ -36,7 +36,8 @@ MetricName: TypeAlias = Literal[
 ]
 Kind: TypeAlias = Literal["counter", "gauge", "histogram"]
 
-DECISIONS = ("accepted", "duplicate", *sorted(get_args(RefusalReason)))
+REFUSALS: tuple[RefusalReason, ...] = tuple(sorted(get_args(RefusalReason)))
+DECISIONS = ("accepted", "duplicate", *REFUSALS)
 _NONE: Mapping[str, str] = MappingProxyType({})
 _ROLE = "the role that this process runs"
 _READER = "`sequencer` (of `appends`), `cache`, or the name of a projection (of `events`)"

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from agentjournal.ids import Partition, Position, StreamId
-from consumers.metrics import DECISIONS
+from consumers.metrics import DECISIONS, REFUSALS
 from consumers.metrics_lag import Lag, nowhere
 from consumers.takeover import Owned
 from consumers.watch import Watch
@@ -35,6 +35,8 @@ class SequencerMetrics:
         metrics = self.watch.metrics
         for decision in DECISIONS:
             metrics.add("agentjournal_decisions_total", 0, decision=decision)
+        for reason in REFUSALS:
+            metrics.add("agentjournal_dead_letters_total", 0, reason=reason)
         metrics.add("agentjournal_events_written_total", 0)
         metrics.add("agentjournal_leases_taken_total", 0)
         metrics.add("agentjournal_sessions_expired_total", 0)

@@ -11,9 +11,12 @@ from typing import Any
 import promql_parser as promql
 import pytest
 import yaml
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
 
 from agentjournal.partitions import PARTITIONS
 from consumers.metrics import DECISIONS, METRICS, Metric
+from consumers.metrics_sequencer import SequencerMetrics
 
 ROOT = Path(__file__).resolve().parents[2]
 PROMETHEUS = ROOT / "deploy" / "prometheus"
@@ -101,6 +104,25 @@ def test_decisions_and_reasons_are_those_of_the_sequencer() -> None:
     assert words <= set(DECISIONS)
 
 
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
+def test_what_makes_a_rule_fire_at_its_first_step_begins_at_0(rule: dict[str, Any]) -> None:
+    # A series that begins at 1 has not increased: the first refusal would be told to nobody.
+    if not re.search(r"increase\(.+\) > 0$", rule["expr"]):
+        return
+    watch = SequencerMetrics().watch
+    published = {
+        (sample.name, frozenset(sample.labels.items()))
+        for family in text_string_to_metric_families(
+            generate_latest(watch.metrics.registry).decode()
+        )
+        for sample in family.samples
+    }
+    for selector in selectors(rule["expr"]):
+        (chosen,) = (m for m in selector.matchers.matchers if m.name != "job")
+        for value in chosen.value.split("|"):
+            assert (selector.name, frozenset({(chosen.name, value)})) in published
+
+
 def test_the_number_of_partitions_is_that_of_the_rules() -> None:
     (rule,) = (r for r in RULES if r["alert"] == "AgentjournalPartitionsWithoutOwner")
     assert re.search(r"< (\d+)", rule["expr"]).group(1) == str(PARTITIONS)  # type: ignore[union-attr]
@@ -152,3 +174,13 @@ def test_the_example_scrapes_the_job_that_the_rules_go_by() -> None:
     config = yaml.safe_load((PROMETHEUS / "prometheus.yml").read_text())
     assert [scrape["job_name"] for scrape in config["scrape_configs"]] == ["agentjournal"]
     assert config["rule_files"] == ["alerts.yml"]
+
+
+def test_the_example_scrapes_every_role_of_the_containers() -> None:
+    config = yaml.safe_load((PROMETHEUS / "prometheus.yml").read_text())
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    roles = [name for name, each in services.items() if each.get("command", [""])[0] == "run"]
+    (found,) = config["scrape_configs"][0]["dns_sd_configs"]
+    assert found["names"] == roles
+    ports = {services[role]["environment"]["AGENTJOURNAL_METRICS_PORT"] for role in roles}
+    assert ports == {str(found["port"])}
