@@ -64,7 +64,7 @@ def _required(path: str, old: list[str], new: list[str]) -> Iterator[str]:
 
 
 def _are_choices(*values: Any) -> bool:
-    return all(isinstance(each, list) and isinstance(each[0], Mapping) for each in values)
+    return all(isinstance(each, list) and each and isinstance(each[0], Mapping) for each in values)
 
 
 def _short(value: Any) -> str:
