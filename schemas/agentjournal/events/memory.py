@@ -50,13 +50,19 @@ class FactLearned(Event):
 
 
 class FactRetracted(Event):
-    """A fact is not to be believed."""
+    """A fact is not to be believed; or, with `attribute`, what was said for a slot before."""
 
     type: ClassVar[str] = "fact.retracted"
 
-    fact_id: Id
+    fact_id: Id = Field(description="the fact; with `attribute` an id of this retraction")
     reason: Text
     by: Id
+    attribute: Id | None = Field(
+        default=None, description="all that was said for the slot before, whenever it is learned"
+    )
+    value: Any = Field(default=None, description="with `attribute`: of this value alone")
+    valid_from: Time | None = Field(default=None, description="with `attribute`: when it was said")
+    evidence: list[Evidence] | None = Field(default=None, description="where it was said")
 
 
 class MemoryRecalled(Event):
