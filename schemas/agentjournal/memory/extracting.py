@@ -1,0 +1,47 @@
+"""The extractor that needs no model: the same statements give the same facts.
+
+Users are taken at their word, by rules. Tools are believed in what they did, by structure. What the
+assistant says is only used to understand an answer; system prompts and documents teach nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentjournal.events import Entity, Extractor
+from agentjournal.memory.candidates import Extraction, Statement
+from agentjournal.memory.rules import Rules
+from agentjournal.memory.slots import Slots
+from agentjournal.memory.speech import Listening
+from agentjournal.memory.summarising import summary_of
+from agentjournal.memory.tool_facts import tool_facts
+
+EXTRACTOR = Extractor(name="rules", version="1")
+
+
+def extract(
+    statements: Sequence[Statement], entities: Sequence[Entity], slots: Slots, rules: Rules
+) -> Extraction:
+    """Return what is worth keeping of a session, what was refused and why, and a summary.
+
+    A fact about a kind of entity is kept only where the session has one of it and no more: of two
+    users nobody can say which one is meant.
+    """
+    about = {each.kind: each for each in entities if _is_alone(each, entities)}
+    listening = Listening(about, slots, rules)
+    asked = ""
+    for statement in statements:
+        if statement.source != "message":
+            continue
+        if statement.role == "user":
+            listening.hear(statement, asked)
+            asked = ""
+        elif statement.role == "assistant":
+            asked = statement.text
+    done = tool_facts(statements, about, slots, listening.candidates)
+    candidates = sorted([*listening.candidates, *done], key=lambda each: each.statement.version)
+    return Extraction(candidates, listening.refused, summary_of(statements))
+
+
+def _is_alone(entity: Entity, entities: Sequence[Entity]) -> bool:
+    return len({each.id for each in entities if each.kind == entity.kind}) == 1

@@ -1,0 +1,92 @@
+"""Whether a sentence says what a rule reads in it: mood, polarity, speaker, and for how long."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from agentjournal.memory.rule import Rule
+from agentjournal.memory.rules import Cues
+from agentjournal.memory.sentences import Sentence
+
+QUESTION = "a question"
+HYPOTHETICAL = "hypothetical"
+REPORTED = "said by somebody else"
+NEGATED = "negated"
+UNCERTAIN = "uncertain"
+TASK_ONLY = "for this task only"
+FICTION = "made up"
+NOT_MEANT = "not what the rule is for"
+
+_COMMA = re.compile(r"[,;:()]|\s[-–—]+\s|—")
+_STRONG = re.compile(r"[;()]|\s[-–—]+\s|—|\b(?:but|because|although|though|however|whereas)\b")
+_CLAUSE = re.compile(
+    r"[,;:()]|\s[-–—]+\s|—|\b(?:but|and|because|so|since|as|although|though|however)\b",
+    re.IGNORECASE,
+)
+
+
+class Span(NamedTuple):
+    """A stretch of a sentence."""
+
+    start: int
+    end: int
+
+
+def objection(rule: Rule, sentence: Sentence, match: Span, cues: Cues) -> str | None:
+    """Return why a match is no fact, in fixed words; None: it is one."""
+    text = sentence.text
+    narrow, wide = _around(text, match, _CLAUSE), _around(text, match, _STRONG)
+    before = text[: match.start]
+    said = text[match.start : match.end]
+    allow = rule.allow
+    if rule.needs and not rule.needs.search(text):
+        return NOT_MEANT
+    if rule.unless and rule.unless.search(text):
+        return NOT_MEANT
+    if "question" not in allow and _is_asked(sentence, match, cues):
+        return QUESTION
+    if "hypothetical" not in allow and cues.hypothetical.search(before + said):
+        return HYPOTHETICAL
+    if "modal" not in allow and cues.modal.search(text[narrow.start : match.start]):
+        return HYPOTHETICAL
+    if "reported" not in allow and (
+        cues.reported.search(before) or cues.reported_after.match(text[match.end :])
+    ):
+        return REPORTED
+    if "negation" not in allow and cues.negation.search(text[narrow.start : match.start]):
+        return NEGATED
+    if "uncertain" not in allow and cues.uncertain.search(text[narrow.start : wide.end]):
+        return UNCERTAIN
+    return _passing(rule, text[wide.start : wide.end], text[wide.start : match.end], cues)
+
+
+def _passing(rule: Rule, clause: str, until: str, cues: Cues) -> str | None:
+    """Return whether what is said holds only for what is being done now."""
+    if not rule.durable:
+        return None
+    if "task" not in rule.allow and cues.task_only.search(clause):
+        return TASK_ONLY
+    if "request" in rule.allow or not cues.request.search(until):
+        return None
+    return None if cues.durable.search(clause) else TASK_ONLY
+
+
+def _is_asked(sentence: Sentence, match: Span, cues: Cues) -> bool:
+    if not sentence.is_question:
+        return False
+    if cues.tag.search(sentence.text):
+        return True
+    clause = _around(sentence.text, match, _COMMA)
+    return clause.end >= len(sentence.text.rstrip()) or bool(
+        cues.question.match(sentence.text[clause.start : clause.end])
+    )
+
+
+def _around(text: str, match: Span, separator: re.Pattern[str]) -> Span:
+    """Return the clause that a match stands in."""
+    start = 0
+    for found in separator.finditer(text, 0, match.start):
+        start = found.end()
+    after = separator.search(text, match.end)
+    return Span(start, after.start() if after else len(text))

@@ -1,0 +1,118 @@
+"""One rule: what it looks for, what it makes of it, and the examples that prove it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from agentjournal.errors import NotConfigured
+from agentjournal.memory.candidates import Kind
+
+ALLOWANCES = (
+    "question", "hypothetical", "modal", "reported", "negation", "uncertain", "task", "request",
+)  # fmt: skip
+_FIELDS = {
+    "name", "attribute", "entity", "hints", "patterns", "kind", "value", "split", "durable",
+    "allow", "asked", "needs", "unless", "confidence", "retracts", "cases", "counter_examples",
+    "reject", "remark",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A text, said by a user, and the exact facts: attribute to values. `~value` is taken back."""
+
+    text: str
+    facts: Mapping[str, tuple[Any, ...]]
+    asked: str | None = None  # what the assistant said before
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A pattern and the slot that its value is for.
+
+    `hints`: one of them is in every sentence that the rule may match, in lower case. `durable`: a
+    sign of durability is needed where the sentence asks for something. `allow`: what does not
+    speak against this rule. `asked`: what the assistant has just asked for. `reject`: values that
+    are none.
+    """
+
+    name: str
+    attribute: str
+    entities: tuple[str, ...]
+    hints: tuple[str, ...]
+    patterns: tuple[re.Pattern[str], ...]
+    kind: Kind | None
+    value: Any
+    split: bool
+    durable: bool
+    allow: frozenset[str]
+    asked: re.Pattern[str] | None
+    needs: re.Pattern[str] | None
+    unless: re.Pattern[str] | None
+    reject: re.Pattern[str] | None
+    confidence: float
+    cases: tuple[Case, ...]
+    counter_examples: tuple[str, ...]
+
+
+def rule_of(place: str, given: Mapping[str, Any], filled: Callable[[str], str]) -> Rule:
+    """Return the rule that a table says. Raises NotConfigured, which names the place."""
+    place = f"{place} ({given['name']})" if "name" in given else place
+    for name in given:
+        if name not in _FIELDS:
+            raise NotConfigured(f"{place}: {name} is not a field of a rule")
+    for name in ("name", "attribute", "patterns"):
+        if name not in given:
+            raise NotConfigured(f"{place}: {name} is missing")
+
+    def compiled(name: str, text: str | None) -> re.Pattern[str] | None:
+        if text is None:
+            return None
+        try:
+            return re.compile(filled(text), re.IGNORECASE)
+        except (re.error, TypeError) as error:
+            raise NotConfigured(f"{place}: {name}: {error}") from error
+
+    patterns = tuple(compiled("patterns", text) for text in given["patterns"])
+    return Rule(
+        name=given["name"],
+        attribute=given["attribute"],
+        entities=tuple(given.get("entity", ["user"])),
+        hints=tuple(given.get("hints", [])),
+        patterns=tuple(each for each in patterns if each is not None),
+        kind=_kind(place, given.get("kind")),
+        value=given.get("value"),
+        split=given.get("split", False),
+        durable=given.get("durable", False),
+        allow=_allowances(place, given.get("allow", [])),
+        asked=compiled("asked", given.get("asked")),
+        needs=compiled("needs", given.get("needs")),
+        unless=compiled("unless", given.get("unless")),
+        reject=compiled("reject", given.get("reject")),
+        confidence=given.get("confidence", 0.9),
+        cases=tuple(_case(place, each) for each in given.get("cases", [])),
+        counter_examples=tuple(given.get("counter_examples", [])),
+    )
+
+
+def _kind(place: str, kind: str | None) -> Any:
+    if kind is not None and kind not in get_args(Kind):
+        raise NotConfigured(f"{place}: kind {kind!r} is not one of {', '.join(get_args(Kind))}")
+    return kind
+
+
+def _allowances(place: str, given: list[str]) -> frozenset[str]:
+    for name in given:
+        if name not in ALLOWANCES:
+            raise NotConfigured(f"{place}: allow: {name!r} is not one of {', '.join(ALLOWANCES)}")
+    return frozenset(given)
+
+
+def _case(place: str, given: Mapping[str, Any]) -> Case:
+    if "text" not in given:
+        raise NotConfigured(f"{place}: a case has no text")
+    facts = {name: tuple(values) for name, values in given.get("facts", {}).items()}
+    return Case(given["text"], facts, given.get("asked"))

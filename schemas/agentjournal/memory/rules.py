@@ -1,0 +1,177 @@
+"""Rules of extraction: patterns as data, one folder a language, and the words they are made of.
+
+A rule that comes first in the order of its files and its place wins over a later one for the same
+words of a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Protocol
+
+from agentjournal.errors import NotConfigured
+from agentjournal.memory.rule import Rule, rule_of
+from agentjournal.memory.sentences import Splitting
+
+_WORDS = "words.toml"
+_CUES = (
+    "question",
+    "tag",
+    "hypothetical",
+    "modal",
+    "fiction",
+    "reported",
+    "reported_after",
+    "negation",
+    "uncertain",
+    "task_only",
+    "request",
+    "durable",
+    "remember",
+    "retraction",
+    "no_more",
+    "correction",
+    "no_value",
+    "before",
+    "behind",
+    "no_item",
+    "and",
+)
+_FRAGMENT = re.compile(r"\{\{(\w+)\}\}")
+_MAX_DEPTH = 8  # of fragments in fragments
+
+
+class _Folder(Protocol):
+    @property
+    def name(self) -> str: ...
+    def iterdir(self) -> Iterable[Any]: ...
+    def read_text(self, encoding: str) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """What the mood, the durability and the edges of a sentence are told by."""
+
+    question: re.Pattern[str]
+    tag: re.Pattern[str]
+    hypothetical: re.Pattern[str]
+    modal: re.Pattern[str]
+    fiction: re.Pattern[str]
+    reported: re.Pattern[str]
+    reported_after: re.Pattern[str]
+    negation: re.Pattern[str]
+    uncertain: re.Pattern[str]
+    task_only: re.Pattern[str]
+    request: re.Pattern[str]
+    durable: re.Pattern[str]
+    remember: re.Pattern[str]
+    retraction: re.Pattern[str]
+    no_more: re.Pattern[str]
+    correction: re.Pattern[str]
+    no_value: re.Pattern[str]
+    before: re.Pattern[str]
+    behind: re.Pattern[str]
+    no_item: re.Pattern[str]
+    and_: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of a language, in the order in which they are tried."""
+
+    language: str
+    rules: tuple[Rule, ...]
+    cues: Cues
+    splitting: Splitting
+
+
+@cache
+def default_rules(language: str = "en") -> Rules:
+    """Return the rules that come with the package.
+
+    Raises NotConfigured when there are none for the language.
+    """
+    folder = files("agentjournal.memory") / "rules" / language
+    if not folder.is_dir():
+        raise NotConfigured(f"there are no rules for the language {language!r}")
+    return _read(language, folder)  # type: ignore[arg-type]  # a folder inside a package
+
+
+def read_rules(path: str | Path) -> Rules:
+    """Return the rules of a folder: `words.toml` and files of rules.
+
+    Raises NotConfigured, which names the file and the rule.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise NotConfigured(f"{path} is not a folder of rules")
+    return _read(folder.name, folder)
+
+
+def _read(language: str, folder: _Folder) -> Rules:
+    places = sorted(folder.iterdir(), key=lambda each: each.name)
+    tables = {each.name: _table(each) for each in places if each.name.endswith(".toml")}
+    words = tables.pop(_WORDS, None)
+    if words is None:
+        raise NotConfigured(f"{folder.name}: there is no {_WORDS}")
+    fragments = _fragments(words)
+    rules: list[Rule] = []
+    for name, table in tables.items():
+        for number, given in enumerate(table.get("rule", []), 1):
+            place = f"{language}/{name}: rule {number}"
+            rules.append(rule_of(place, given, lambda text: _filled(text, fragments)))
+    return Rules(language, tuple(rules), _cues(words, fragments), _splitting(words, fragments))
+
+
+def _table(place: Any) -> dict[str, Any]:
+    try:
+        return tomllib.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise NotConfigured(f"{place.name} cannot be read: {error}") from error
+
+
+def _fragments(words: Mapping[str, Any]) -> Mapping[str, str]:
+    given: Mapping[str, str] = words.get("fragments", {})
+    return {name: _filled(text, given) for name, text in given.items()}
+
+
+def _filled(text: str, fragments: Mapping[str, str]) -> str:
+    for _ in range(_MAX_DEPTH):
+        if not _FRAGMENT.search(text):
+            return text
+        text = _FRAGMENT.sub(lambda found: f"(?:{_known(found[1], fragments)})", text)
+    raise NotConfigured(f"{_WORDS}: a fragment is made of itself")
+
+
+def _known(name: str, fragments: Mapping[str, str]) -> str:
+    if name not in fragments:
+        raise NotConfigured(f"{_WORDS}: there is no fragment {name!r}")
+    return fragments[name]
+
+
+def _cues(words: Mapping[str, Any], fragments: Mapping[str, str]) -> Cues:
+    given = words.get("cues", {})
+    missing = [name for name in _CUES if name not in given]
+    if missing:
+        raise NotConfigured(f"{_WORDS}: cues.{missing[0]} is missing")
+    return Cues(*(_compiled(f"cues.{name}", given[name], fragments) for name in _CUES))
+
+
+def _splitting(words: Mapping[str, Any], fragments: Mapping[str, str]) -> Splitting:
+    announces = words.get("cues", {}).get("announces", r"(?!)")
+    return Splitting(
+        frozenset(words.get("abbreviations", ())), _compiled("cues.announces", announces, fragments)
+    )
+
+
+def _compiled(place: str, text: str, fragments: Mapping[str, str]) -> re.Pattern[str]:
+    try:
+        return re.compile(_filled(text, fragments), re.IGNORECASE)
+    except (re.error, TypeError) as error:
+        raise NotConfigured(f"{_WORDS}: {place}: {error}") from error

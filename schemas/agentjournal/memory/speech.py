@@ -1,0 +1,234 @@
+"""What a user says of itself: the rules of a language, tried on each sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from agentjournal.events import Entity
+from agentjournal.memory.candidates import Candidate, Refused, Statement
+from agentjournal.memory.judging import FICTION, Span, objection
+from agentjournal.memory.rule import Rule
+from agentjournal.memory.rules import Rules
+from agentjournal.memory.sentences import Sentence, own_sentences
+from agentjournal.memory.slots import Slot, Slots
+from agentjournal.memory.values import normal_form, value_of
+
+NO_ENTITY = "of nobody in this session"
+NO_VALUE = "not a value of its slot"
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "\u00a0": " ", "\u202f": " "})
+_NOT_IN_NAMES = re.compile(r"\W+")
+_SPELLINGS = (("favorite", "favourite"), ("color", "colour"), ("flavor", "flavour"))
+_NO_LONGER = (
+    (re.compile(r"\bno longer\s+", re.IGNORECASE), ""),
+    (re.compile(r"\b(?:do not|don't)\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), ""),
+    (re.compile(r"\b(am|'m|is|'s|are|'re) not\s+(?=.*\bany ?(?:more|longer)\b)", re.I), r"\1 "),
+    (re.compile(r"\b(is|are)n't\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), r"\1 "),
+    (re.compile(r"\bused to\s+", re.IGNORECASE), ""),
+    (re.compile(r"\s*\bany ?(?:more|longer)\b", re.IGNORECASE), ""),
+)
+
+
+class Found(NamedTuple):
+    """What a rule makes of a sentence: the value as it is written, for a slot."""
+
+    rule: Rule
+    attribute: str
+    written: str | None
+    span: Span
+
+
+@dataclass(slots=True)
+class Listening:
+    """What the statements of a session are read with, and what came of them."""
+
+    entities: Mapping[str, Entity]
+    slots: Slots
+    rules: Rules
+    candidates: list[Candidate] = field(default_factory=list[Candidate])
+    refused: list[Refused] = field(default_factory=list[Refused])
+
+    def hear(self, statement: Statement, asked: str) -> None:
+        """Read what a user said, after the assistant asked `asked`."""
+        text = statement.text.translate(_APOSTROPHES)
+        fiction = self.rules.cues.fiction.search(text)
+        for sentence in own_sentences(text, self.rules.splitting):
+            is_fiction = fiction is not None and fiction.start() < sentence.start + len(
+                sentence.text
+            )
+            self._read(statement, sentence, asked, is_fiction=is_fiction)
+            asked = ""
+
+    def _read(
+        self, statement: Statement, sentence: Sentence, asked: str, *, is_fiction: bool
+    ) -> None:
+        quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
+        read, retracts = _taken_back(sentence, self.rules)
+        count = len(self.candidates)
+        for found in _matches(read, asked, self.rules):
+            reason = objection(found.rule, read, found.span, self.rules.cues)
+            if is_fiction:
+                reason = FICTION
+            if reason is not None:
+                self.refused.append(Refused(reason, quote, statement))
+                continue
+            self._keep(statement, found, quote, retracts=retracts)
+        if retracts and len(self.candidates) == count:
+            self._forget(statement, read, quote)
+
+    def _keep(self, statement: Statement, found: Found, quote: str, *, retracts: bool) -> None:
+        entity, slot = self._place(found)
+        if entity is None:
+            self.refused.append(Refused(NO_ENTITY, quote, statement))
+            return
+        for value in _values(found, slot, self.rules, statement.at):
+            if value is None:
+                self.refused.append(Refused(NO_VALUE, quote, statement))
+                continue
+            made = Candidate(
+                entity=entity,
+                kind=found.rule.kind or slot.kind,
+                attribute=found.attribute,
+                value=value,
+                cardinality=slot.cardinality,
+                quote=quote,
+                statement=statement,
+                confidence=found.rule.confidence,
+                valid_from=statement.at,
+                retracts=retracts,
+            )
+            if not self._is_said(made):
+                self.candidates.append(made)
+
+    def _place(self, found: Found) -> tuple[Entity | None, Slot]:
+        """Return whom a fact is about, and its slot: the first entity that the session has."""
+        for kind in found.rule.entities:
+            if (entity := self.entities.get(kind)) is not None:
+                slot = self.slots.find(kind, found.attribute)
+                return entity, slot or _free(kind, found.attribute)
+        return None, _free("user", found.attribute)
+
+    def _is_said(self, made: Candidate) -> bool:
+        """Return whether the same event says the same already."""
+        for each in reversed(self.candidates):
+            if each.statement.event_id != made.statement.event_id:
+                return False
+            same_slot = (each.entity, each.attribute) == (made.entity, made.attribute)
+            if same_slot and normal_form(each.value) == normal_form(made.value):
+                return True
+        return False
+
+    def _forget(self, statement: Statement, sentence: Sentence, quote: str) -> None:
+        """Take back whole slots: "forget my phone number"."""
+        user = self.entities.get("user")
+        named = f" {sentence.text.casefold()} "
+        for slot in self.slots:
+            words = slot.attribute.replace("_", " ")
+            if user is None or slot.entity != "user" or "*" in words:
+                continue
+            if re.search(rf"\bmy (?:\w+ )?{re.escape(words)}(?: number| address)?\b", named):
+                self.candidates.append(
+                    Candidate(
+                        entity=user,
+                        kind=slot.kind,
+                        attribute=slot.attribute,
+                        value=None,
+                        cardinality=slot.cardinality,
+                        quote=quote,
+                        statement=statement,
+                        confidence=0.9,
+                        valid_from=statement.at,
+                        retracts=True,
+                    )
+                )
+
+
+def _free(kind: str, attribute: str) -> Slot:
+    return Slot(kind, attribute, "text", "multiple", "text")  # type: ignore[arg-type]  # of an entity
+
+
+def _taken_back(sentence: Sentence, rules: Rules) -> tuple[Sentence, bool]:
+    """Return what a sentence says without the words that take it back, and whether it had any."""
+    if found := rules.cues.retraction.match(sentence.text):
+        return Sentence(sentence.text[found.end() :], sentence.start), True
+    if not rules.cues.no_more.search(sentence.text):
+        return sentence, False
+    text = sentence.text
+    for pattern, instead in _NO_LONGER:
+        text = pattern.sub(instead, text)
+    return Sentence(text, sentence.start), text != sentence.text
+
+
+def _matches(sentence: Sentence, asked: str, rules: Rules) -> Iterator[Found]:
+    """Yield what the rules find; of two for the same words the first rule's."""
+    lowered = sentence.text.casefold()
+    claimed: list[tuple[str, Span]] = []
+    for rule in rules.rules:
+        if rule.hints and not any(hint in lowered for hint in rule.hints):
+            continue
+        if rule.asked is not None and not rule.asked.search(asked):
+            continue
+        for pattern in rule.patterns:
+            for match in pattern.finditer(sentence.text):
+                found = _found(rule, match)
+                value = Span(*match.span("value")) if found.written is not None else found.span
+                if any(_overlap(value, taken) for _, taken in claimed):
+                    continue
+                claimed.append((found.attribute, value))
+                yield found
+
+
+def _found(rule: Rule, match: re.Match[str]) -> Found:
+    groups = {name: text for name, text in match.groupdict().items() if text is not None}
+    attribute = rule.attribute
+    for name, text in groups.items():
+        attribute = attribute.replace("{" + name + "}", _attribute_name(text))
+    return Found(rule, attribute, groups.get("value"), Span(*match.span()))
+
+
+def _attribute_name(text: str) -> str:
+    name = _NOT_IN_NAMES.sub("_", text.casefold()).strip("_")
+    for ours, theirs in _SPELLINGS:
+        name = name.replace(ours, theirs)
+    return name
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _values(found: Found, slot: Slot, rules: Rules, at: str) -> Iterable[Any]:
+    """Yield the values of a match; None for words that are none."""
+    if found.rule.value is not None:
+        yield found.rule.value
+        return
+    if found.written is None:
+        return
+    pieces = [found.written]
+    if found.rule.split:
+        pieces = _pieces(found.written, rules)
+    for piece in pieces:
+        text = _trimmed(piece, rules)
+        reject = found.rule.reject
+        if rules.cues.no_value.fullmatch(text) or (reject and reject.search(text)):
+            yield None
+        else:
+            yield value_of(slot, text, at)
+
+
+def _pieces(written: str, rules: Rules) -> list[str]:
+    pieces: list[str] = []
+    for piece in rules.cues.and_.split(written):
+        if pieces and rules.cues.no_item.match(piece.strip()):
+            break
+        if piece.strip():
+            pieces.append(piece)
+    return pieces
+
+
+def _trimmed(piece: str, rules: Rules) -> str:
+    text = piece.strip(" \t,;:.")
+    text = rules.cues.behind.sub("", text)
+    return rules.cues.before.sub("", text).strip()

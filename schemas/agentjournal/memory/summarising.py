@@ -1,0 +1,44 @@
+"""A summary of a session in its own words: what was asked, what was done, what was answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentjournal.memory.candidates import Statement
+from agentjournal.memory.tool_things import changes_something, is_error
+
+MAX_SAID = 240  # characters of what somebody said
+MAX_DONE = 8  # tools that are named
+
+
+def summary_of(statements: Sequence[Statement]) -> str | None:
+    """Return a few lines about a session; None: nobody said anything, and nothing was done."""
+    asked = next((each for each in statements if _is_said(each, "user")), None)
+    answered = next((each for each in reversed(statements) if _is_said(each, "assistant")), None)
+    done: dict[str, int] = {}
+    for each in statements:
+        if each.source == "result" and changes_something(each) and not is_error(each):
+            done[each.tool or ""] = done.get(each.tool or "", 0) + 1
+    lines = [
+        f"Asked: {_short(asked.text)}" if asked else "",
+        f"Done: {_tools(done)}" if done else "",
+        f"Answered: {_short(answered.text)}" if answered else "",
+    ]
+    return "\n".join(line for line in lines if line) or None
+
+
+def _is_said(statement: Statement, role: str) -> bool:
+    return statement.source == "message" and statement.role == role and bool(statement.text.strip())
+
+
+def _tools(done: dict[str, int]) -> str:
+    named = [tool if count == 1 else f"{tool} ({count} times)" for tool, count in done.items()]
+    more = len(named) - MAX_DONE
+    return ", ".join(named[:MAX_DONE]) + (f" and {more} more" if more > 0 else "")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text[: 4 * MAX_SAID].split())
+    if len(line) <= MAX_SAID:
+        return line
+    return line[: line.rfind(" ", 0, MAX_SAID)].rstrip(",;:") + " …"

@@ -1,0 +1,168 @@
+"""What tools prove: which identifiers are the user's own, and what was done to which thing.
+
+Told by structure alone: names of arguments that end like those of ids, values that the result
+repeats, objects that a result names first. A call that failed, or whose result is an error, proves
+nothing; a call that only reads changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agentjournal.events import Entity
+from agentjournal.memory.candidates import Candidate, Kind, Statement
+from agentjournal.memory.slots import Slot, Slots
+from agentjournal.memory.tool_things import (
+    changes_something,
+    entity_kind_of,
+    is_error,
+    names_of,
+    thing_of,
+    verbatim,
+)
+
+LAST_ACTION = "last_action"
+_MAX_ATTRIBUTE = 255  # characters that an id has
+_TOKEN = re.compile(r"[\w#][\w.#/-]*[\w]")
+_OTHER_NAMES = {"_id": "_number", "_no": "_number", "_num": "_number", "_ref": "_number"}
+
+
+@dataclass(slots=True)
+class _Proving:
+    """What was said and begun so far, and what is proven by it."""
+
+    about: Mapping[str, Entity]
+    slots: Slots
+    begun: dict[str, Statement] = field(default_factory=dict[str, Statement])
+    said: set[str] = field(default_factory=set[str])
+    known: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    found: list[Candidate] = field(default_factory=list[Candidate])
+
+
+def tool_facts(
+    statements: Sequence[Statement],
+    about: Mapping[str, Entity],
+    slots: Slots,
+    said: Sequence[Candidate] = (),
+) -> list[Candidate]:
+    """Return the outcomes and identifiers that the calls of a session prove.
+
+    What a user said of itself before, `said`, is not proven again.
+    """
+    proving = _Proving(about, slots)
+    proving.known = {(each.attribute, str(each.value).casefold()) for each in said}
+    for each in statements:
+        if each.source == "message":
+            if each.role == "user":
+                _hear(proving, each)
+        elif each.call_id is None:
+            continue
+        elif each.source == "arguments":
+            proving.begun[each.call_id] = each
+        elif (call := proving.begun.get(each.call_id)) is not None and not is_error(each):
+            _prove(proving, call, each)
+    return proving.found
+
+
+def _hear(proving: _Proving, statement: Statement) -> None:
+    """Take up the words of a user; its own id among them is known to be its own."""
+    words = {found[0].casefold() for found in _TOKEN.finditer(statement.text)}
+    proving.said |= words
+    user = proving.about.get("user")
+    if user is None or not any(sign.isdigit() for sign in user.id):
+        return
+    own = re.search(rf"(?<![\w-]){re.escape(user.id)}(?![\w-])", statement.text, re.IGNORECASE)
+    slot = proving.slots.find("user", "user_id")
+    if own is not None and slot is not None and _is_new(proving, "user_id", user.id):
+        proving.found.append(_candidate(user, slot, user.id, own[0], statement))
+
+
+def _prove(proving: _Proving, call: Statement, result: Statement) -> None:
+    changes = changes_something(result)
+    given, returned = names_of(call.value), names_of(result.value)
+    repeated = {each.name for each in returned} & {each.name for each in given}
+    for each in given:
+        is_said = each.value.casefold() in proving.said
+        if each.name in repeated and (changes or is_said):
+            _identify(proving, each.name, each.value, (call, result))
+    if changes:
+        _conclude(proving, call, result)
+
+
+def _identify(proving: _Proving, name: str, value: str, shown: tuple[Statement, Statement]) -> None:
+    """Keep an identifier that a call was made with, and that its result confirms."""
+    for kind in ("user", "account", "project"):
+        entity = proving.about.get(kind)
+        slot = _identifier_slot(proving.slots, kind, name)
+        if entity is None or slot is None:
+            continue
+        call, result = shown
+        if _is_new(proving, slot.attribute, value):
+            quote = verbatim(name, value, result.text) or value
+            proving.found.append(_candidate(entity, slot, value, quote, result, (call,)))
+        return
+
+
+def _conclude(proving: _Proving, call: Statement, result: Statement) -> None:
+    """Keep what was done, and to what: it is an attribute of whom the thing belongs to."""
+    thing = thing_of(call, result, proving.about)
+    about = list(proving.about.values())
+    if thing is None or not about or result.tool is None:
+        return
+    entity = proving.about.get(entity_kind_of(thing.kind, proving.about), about[0])
+    attribute = LAST_ACTION
+    if thing.value != entity.id:
+        attribute = f"{thing.kind}/{thing.value.replace('/', '%2F')}/{LAST_ACTION}"
+    slot = proving.slots.find(entity.kind, attribute)
+    if slot is not None and len(attribute) <= _MAX_ATTRIBUTE and attribute.isprintable():
+        slot = Slot(slot.entity, attribute, slot.kind, slot.cardinality, slot.type)
+        proving.found.append(_candidate(entity, slot, result.tool, thing.quote, result, (call,)))
+
+
+def _identifier_slot(slots: Slots, kind: str, name: str) -> Slot | None:
+    """Return the slot of an identifier that an argument is named for."""
+    for attribute in _spellings(name):
+        slot = slots.by_name.get((kind, attribute))
+        if slot is not None and slot.kind == "identifier" and slot.type == "code":
+            return slot
+    return None
+
+
+def _spellings(name: str) -> Iterator[str]:
+    yield name
+    for ending, other in _OTHER_NAMES.items():
+        if name.endswith(ending):
+            yield name.removesuffix(ending) + other
+
+
+def _is_new(proving: _Proving, attribute: str, value: str) -> bool:
+    key = attribute, value.casefold()
+    if key in proving.known:
+        return False
+    proving.known.add(key)
+    return True
+
+
+def _candidate(  # noqa: PLR0913, PLR0917 - one argument a field
+    entity: Entity,
+    slot: Slot,
+    value: str,
+    quote: str,
+    statement: Statement,
+    others: tuple[Statement, ...] = (),
+) -> Candidate:
+    kind: Kind = slot.kind
+    return Candidate(
+        entity=entity,
+        kind=kind,
+        attribute=slot.attribute,
+        value=value,
+        cardinality=slot.cardinality,
+        quote=quote,
+        statement=statement,
+        confidence=1.0,
+        valid_from=statement.at,
+        others=others,
+    )
