@@ -1,0 +1,69 @@
+"""What goes into the events of facts beyond their models' fields: ids, and when it was said.
+
+`fact.learned` may say `said_at`, the time of the statement, where `valid_from` is a date that the
+statement names; without it, it was said at `valid_from`, or when it was recorded if it has no
+evidence. `fact.retracted` may say `attribute`, `value` and `said_at`: it then takes back every
+statement of that value until then, also one that is learned later, and without `value` every value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from agentjournal.events import Entity, Evidence, FactRetracted
+from agentjournal.memory.values import normal_form
+
+ANY_VALUE = object()
+_NUMBER = re.compile(r"\d+")
+
+
+def fact_id_of(entity: Entity, session_id: str, event_id: str, attribute: str, value: Any) -> str:
+    """Return the id that a fact has whoever learns it, and however often.
+
+    `session_id` and `event_id` are those of the statement that it comes from.
+    """
+    parts = (entity.kind, entity.id, session_id, event_id, attribute, normal_form(value))
+    return _digest("".join(f"{len(part)}:{part}" for part in parts)).hex()
+
+
+def value_key(value: Any) -> bytes:
+    """Return what equal values have in common, and others do not."""
+    return _digest(normal_form(value))
+
+
+def version_order(version: str) -> str:
+    """Return text that stands in the order of versions: `1.10` after `1.9`."""
+    return _NUMBER.sub(lambda found: found[0].zfill(20), version)
+
+
+def retraction(  # noqa: PLR0913 - a keyword for each thing that it says
+    attribute: str,
+    value: Any = ANY_VALUE,
+    *,
+    fact_id: str | None = None,
+    said_at: str | None = None,
+    reason: str,
+    by: str,
+    evidence: Iterable[Evidence] = (),
+) -> FactRetracted:
+    """Return the event that takes back what was said of a slot up to `said_at`, ISO 8601.
+
+    None: until it is recorded. Without a `value` all values are meant, also those of statements
+    that are learned later. `fact_id` is that of a fact, where one is meant.
+    """
+    more: dict[str, Any] = {"attribute": attribute}
+    if value is not ANY_VALUE:
+        more["value"] = value
+    if said_at is not None:
+        more["said_at"] = said_at
+    if said := [each.model_dump() for each in evidence]:
+        more["evidence"] = said
+    named = fact_id or _digest(f"retracted {attribute} {said} {said_at}").hex()
+    return FactRetracted.model_validate({"fact_id": named, "reason": reason, "by": by, **more})
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
