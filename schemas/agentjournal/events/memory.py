@@ -45,6 +45,9 @@ class FactLearned(Event):
     confidence: Share
     valid_from: Time
     valid_to: Time | None = None
+    said_at: Time | None = Field(
+        default=None, description="when it was said, where `valid_from` is a date that it names"
+    )
     supersedes: Id | None = Field(default=None, description="the fact that it was meant to replace")
     extractor: Extractor
 
@@ -61,7 +64,7 @@ class FactRetracted(Event):
         default=None, description="all that was said for the slot before, whenever it is learned"
     )
     value: Any = Field(default=None, description="with `attribute`: of this value alone")
-    valid_from: Time | None = Field(default=None, description="with `attribute`: when it was said")
+    said_at: Time | None = Field(default=None, description="with `attribute`: when it was said")
     evidence: list[Evidence] | None = Field(default=None, description="where it was said")
 
 
