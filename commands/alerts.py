@@ -14,6 +14,7 @@ from typing import Annotated, TypeAlias, TypeGuard
 import typer
 
 from agentjournal.alerts import SEVERITIES, Alert, NoAlert
+from agentjournal.errors import Unavailable
 from agentjournal.kafka_alerts import AlertReader
 from agentjournal.settings import find_settings
 from commands.alert_lines import alert_json, alert_line
@@ -86,11 +87,30 @@ async def _show(wanted: Wanted, show: Show, *, follow: bool) -> None:
         for alert in latest:
             show(alert)
         if follow:
-            async for found in reader.written():
-                if _is_wanted(found, wanted):
-                    show(found)
+            await followed(reader, wanted, show)
         elif not latest:
             say("there are no such alerts" if _is_narrow(wanted) else "there are no alerts")
+
+
+async def followed(reader: AlertReader, wanted: Wanted, show: Show) -> None:
+    """Show what comes, for ever. Who watches is told when there may be more than can be seen."""
+    is_away = False
+    while True:
+        found = await reader.poll()
+        try:
+            if not found:  # so it looks, too, while the broker is away
+                await reader.check()
+        except Unavailable as trouble:
+            if not is_away:
+                say(f"{one_line(str(trouble))}; alerts are shown when it is back")
+            is_away = True
+            continue
+        if is_away:
+            say("Kafka is back")
+        is_away = False
+        for each in found:
+            if _is_wanted(each, wanted):
+                show(each)
 
 
 def _is_wanted(found: Alert | NoAlert, wanted: Wanted) -> TypeGuard[Alert]:

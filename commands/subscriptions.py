@@ -10,6 +10,7 @@ import typer
 
 from agentjournal.settings import Settings, find_settings
 from agentjournal.subscriptions import Parked
+from commands.harmless import one_line
 from commands.kafka_topic import KafkaTopic
 from commands.printing import Column, print_json_array, print_rows, say
 from commands.waiting import wait_for
@@ -70,7 +71,9 @@ def subscriptions(
         print_json_array(each._asdict() for each in found)
     else:
         print_rows(_PARKED, map(_parked_row, found))
-    if redrive:
+    if not found:
+        say(f"{one_line(service)} has stopped at nothing; `agentjournal subscriptions` lists all")
+    elif redrive:
         say(f"asked {service} for {len(found)}: it goes on with them now, or when it is started")
 
 

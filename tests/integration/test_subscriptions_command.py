@@ -97,3 +97,12 @@ def test_only_what_is_parked_can_be_named() -> None:
     )
     assert found.exit_code == 1
     assert "is not stopped at: session/x/y" in str(found.exception)
+
+
+@pytest.mark.usefixtures("named")
+@pytest.mark.parametrize("more", [[], ["--redrive"]])
+def test_a_name_under_which_nothing_is_parked_is_told(more: list[str]) -> None:
+    found = CliRunner().invoke(command_line("subscriptions"), ["subscriptions", "bilings", *more])
+    assert found.exit_code == 0
+    assert found.stderr.startswith("bilings has stopped at nothing;")
+    assert "asked" not in found.stderr
