@@ -1,109 +1,110 @@
-"""Which facts hold: order within a slot decides, as the projection of facts has it."""
+"""Which facts hold after promotion: what candidates lead to by the rules of `memory.facts`."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
+from agentjournal.memory import facts
 from agentjournal.memory.candidates import Candidate
-from agentjournal.memory.values import normal_form
+from agentjournal.memory.fact_events import fact_id_of, value_key, version_order
 from evals.matching import Learned
 
-RANK = {"user": 0, "tool": 1}  # the rest stand below
+EXTRACTOR = ("rules", version_order("1"))
 
 
-@dataclass(slots=True)
-class _Slot:
-    """The facts of a slot so far, in their order."""
+def held(candidates: Sequence[Candidate], *, as_of: datetime | None = None) -> list[Learned]:
+    """Return the facts that candidates lead to, whatever order they come in.
 
-    facts: list[Learned] = field(default_factory=list[Learned])
-    ranks: list[int] = field(default_factory=list[int])
-
-
-def held(candidates: Iterable[Candidate]) -> list[Learned]:
-    """Return the facts that candidates lead to, whatever order they come in."""
-    slots: dict[tuple[str, str], _Slot] = defaultdict(_Slot)
-    for candidate in sorted(set_of(candidates), key=order):
-        entity = f"{candidate.entity.kind}:{candidate.entity.id}"
-        slot = slots[entity, candidate.attribute]
-        if candidate.retracts:
-            _retract(slot, candidate)
-        else:
-            _learn(slot, entity, candidate)
-    return [fact for _, slot in sorted(slots.items()) for fact in slot.facts]
+    Those that hold at `as_of` are active: without it, those that hold after all that was said.
+    """
+    about: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
+    for each in candidates:
+        about[each.entity.kind, each.entity.id].append(each)
+    last = max((at(each.statement.at) for each in candidates), default=datetime.now(UTC))
+    return [
+        fact
+        for key in sorted(about)
+        for fact in _of_entity(":".join(key), about[key], as_of or last)
+    ]
 
 
-def set_of(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return every candidate once: a delivery that is repeated says nothing new."""
-    return list(
-        {
-            (*order(each), each.attribute, each.entity.id, each.retracts): each
-            for each in candidates
-        }.values()
+def at(time: str) -> datetime:
+    """Return a time of the log; one without a zone, or a day, is taken as UTC."""
+    read = datetime.fromisoformat(time)
+    return read.replace(tzinfo=UTC) if read.tzinfo is None else read
+
+
+def _of_entity(entity: str, candidates: Sequence[Candidate], as_of: datetime) -> list[Learned]:
+    named: dict[str, Candidate] = {}
+    for each in candidates:
+        if not each.retracts:
+            named.setdefault(_id(each), each)
+    said = facts.Said(
+        [_learned(key, version, each) for version, (key, each) in enumerate(sorted(named.items()))],
+        [_retracted(each) for each in candidates if each.retracts],
+    )
+    return [_shown(entity, fact, named, as_of) for fact in facts.facts_of(said)]
+
+
+def _id(each: Candidate) -> str:
+    said = each.statement
+    return fact_id_of(each.entity, said.session_id, said.event_id, each.attribute, each.value)
+
+
+def _learned(key: str, version: int, each: Candidate) -> facts.Learned:
+    said_at = at(each.statement.at)
+    return facts.Learned(
+        fact_id=key,
+        version=version,
+        attribute=each.attribute,
+        value_key=value_key(each.value),
+        cardinality=each.cardinality,
+        author_role=each.statement.role,
+        confidence=each.confidence,
+        said_at=said_at,
+        session_id=each.statement.session_id,
+        said_version=each.statement.version,
+        valid_from=at(each.valid_from),
+        valid_to=at(each.valid_to) if each.valid_to else None,
+        extractor=EXTRACTOR[0],
+        extractor_order=EXTRACTOR[1],
+        recorded_at=said_at,
     )
 
 
-def order(candidate: Candidate) -> tuple[str, str, int, str]:
-    """Return where a candidate stands in its slot: time of the statement, session, version."""
-    said = candidate.statement
-    return (
-        instant(candidate.valid_from),
-        said.session_id,
-        said.version,
-        normal_form(candidate.value),
+def _retracted(each: Candidate) -> facts.Retracted:
+    said_at = at(each.statement.at)
+    key = None if each.value is None else value_key(each.value)
+    return facts.Retracted("", each.attribute, key, said_at, said_at)
+
+
+def _shown(
+    entity: str, fact: facts.Held, named: Mapping[str, Candidate], as_of: datetime
+) -> Learned:
+    first = named[fact.said[0].fact_id]
+    return Learned(
+        entity=entity,
+        kind=first.kind,
+        attribute=first.attribute,
+        value=first.value,
+        quote=first.quote,
+        evidence=tuple(dict.fromkeys(_evidence(named[each.fact_id] for each in fact.said))),
+        valid_from=instant(fact.valid_from),
+        valid_to=instant(fact.valid_to) if fact.valid_to else None,
+        active=fact.holds(as_of),
+        hidden=fact.ended_by in {"retracted", "outranked"},
+        cardinality=first.cardinality,
     )
 
 
-def instant(time: str) -> str:
+def instant(time: datetime) -> str:
     """Return a time in the one form in which text sorts like time."""
-    at = datetime.fromisoformat(time)
-    at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _learn(slot: _Slot, entity: str, candidate: Candidate) -> None:
-    evidence = tuple(each.event_id for each in (candidate.statement, *candidate.others))
-    rank = RANK.get(candidate.statement.role, 2)
-    form = normal_form(candidate.value)
-    for index, fact in enumerate(slot.facts):
-        if fact.active and normal_form(fact.value) == form:
-            merged = (*fact.evidence, *(each for each in evidence if each not in fact.evidence))
-            slot.facts[index] = replace(fact, evidence=merged)
-            slot.ranks[index] = min(rank, slot.ranks[index])
-            return
-    since = instant(candidate.valid_from)
-    until = instant(candidate.valid_to) if candidate.valid_to else None
-    if candidate.cardinality == "single":
-        for index, fact in enumerate(slot.facts):
-            if not fact.active:
-                continue
-            if slot.ranks[index] < rank:
-                until = since  # who said the other one is believed before
-            else:
-                slot.facts[index] = replace(fact, active=False, valid_to=since)
-    slot.ranks.append(rank)
-    slot.facts.append(
-        Learned(
-            entity=entity,
-            kind=candidate.kind,
-            attribute=candidate.attribute,
-            value=candidate.value,
-            quote=candidate.quote,
-            evidence=evidence,
-            valid_from=since,
-            valid_to=until,
-            active=until is None,
-            cardinality=candidate.cardinality,
-        )
-    )
-
-
-def _retract(slot: _Slot, candidate: Candidate) -> None:
-    form = normal_form(candidate.value)
-    since = instant(candidate.valid_from)
-    for index, fact in enumerate(slot.facts):
-        if candidate.value is None or normal_form(fact.value) == form:
-            until = fact.valid_to or since
-            slot.facts[index] = replace(fact, active=False, hidden=True, valid_to=until)
+def _evidence(candidates: Iterable[Candidate]) -> Iterable[str]:
+    for each in candidates:
+        yield each.statement.event_id
+        yield from (other.event_id for other in each.others)

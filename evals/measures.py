@@ -193,10 +193,11 @@ def _state(judged: Judged) -> Counts:
     """What is active in the end that should not be, or is closed that should not be, or twice."""
     case = judged.case
     active = [fact for fact in judged.learned if fact.active]
+    holding = _still_true(case)
     still = [
         judged.learned[index].active
         for number, index in judged.pairs.items()
-        if _holds(case, judged.golds[number]) and not judged.golds[number].optional
+        if judged.golds[number] in holding
     ]
     distinct = {
         (fact.entity, fact.attribute, "" if fact.cardinality == "single" else normal(fact.value))
@@ -207,6 +208,18 @@ def _state(judged: Judged) -> Counts:
         "over-invalidation": _share(not each for each in still),
         "redundancy": Share(len(active) - len(distinct), len(active)),
     }
+
+
+def _still_true(case: Case) -> list[Gold]:
+    """Return the labels that hold in the end: a value that came back holds since it came back."""
+    holding: dict[tuple[str, str], list[Gold]] = defaultdict(list)
+    for gold in case.facts:
+        there = holding[gold.entity, gold.attribute]
+        if gold.op == "retract":
+            there[:] = [each for each in there if gold.value not in (None, each.value)]
+        elif not gold.optional:
+            there[:] = [*(there if gold.cardinality == "multiple" else ()), gold]
+    return [gold for each in holding.values() for gold in each]
 
 
 def _holds(case: Case, gold: Gold) -> bool:

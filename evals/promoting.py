@@ -11,7 +11,7 @@ from typing import TypeAlias
 from agentjournal.codec import encode
 from agentjournal.envelope import Recorded
 from agentjournal.events import Entity
-from agentjournal.ids import Position
+from agentjournal.ids import Position, StreamId, Version
 from agentjournal.memory.candidates import Candidate, Extraction
 from agentjournal.memory.extracting import extract
 from agentjournal.memory.rules import Rules, default_rules
@@ -47,7 +47,7 @@ class Extractor:
     def read(self, session: LabelledSession) -> tuple[Extraction, int]:
         """Return what the extractor makes of a session, and of how many statements."""
         statements = statements_of(recorded(session))
-        entities = [Entity(kind=kind, id=name) for kind, name in session.entities]
+        entities = [Entity.model_validate(each._asdict()) for each in session.entities]
         return extract(statements, entities, self.slots, self.rules), len(statements)
 
     def promote(self, case: Case) -> Promoted:
@@ -70,8 +70,8 @@ def recorded(session: LabelledSession) -> list[Recorded]:
     """Return a labelled session as its stream in the log."""
     return [
         Recorded(
-            stream=f"session/{TENANT}/{session.session_id}",
-            version=version,
+            stream=StreamId(f"session/{TENANT}/{session.session_id}"),
+            version=Version(version),
             type=event.type,
             raw_data=encode(dict(event.data)),
             id=event.event_id,
@@ -112,7 +112,7 @@ def invariant(extractor: Extractor, cases: Sequence[Case]) -> dict[str, int]:
             for session in case.sessions
             for each in extractor.read(without_noise(case, session))[0].candidates
         ]
-        disturbed: dict[str, Iterable[Candidate]] = {
+        disturbed: dict[str, Sequence[Candidate]] = {
             "replay": again,
             "shuffled": [each for found in reversed(read.values()) for each in found],
             "duplicated": straight + straight,
