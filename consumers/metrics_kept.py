@@ -33,13 +33,19 @@ class Metrics:
         """Set a gauge."""
         self._labelled(name, Gauge, labels).set(value)
 
-    def observe(self, name: MetricName, value: float, times: int = 1, **labels: str) -> None:
-        """Count a value in a histogram, so many times."""
+    def observe(self, name: MetricName, value: float, **labels: str) -> None:
+        """Count a value in a histogram."""
+        self.observe_all(name, [(value, 1)], **labels)
+
+    def observe_all(
+        self, name: MetricName, values: Iterable[tuple[float, int]], **labels: str
+    ) -> None:
+        """Count values in a histogram, each so many times."""
         found = self._kept.get(name)
         if not isinstance(found, Histogram):
             found = self._kept[name] = Histogram(name)
             self.registry.register(found)
-        found.observe(value, times, labels)
+        found.observe(values, labels)
 
     def _labelled(self, name: MetricName, kind: type[_Kept], labels: Mapping[str, str]) -> _Kept:
         found = self._kept.get(name)
@@ -58,16 +64,19 @@ class Histogram(Collector):
         self._counts: dict[tuple[str, ...], list[int]] = {}
         self._sums: dict[tuple[str, ...], float] = {}
 
-    def observe(self, value: float, times: int, labels: Mapping[str, str]) -> None:
-        """Count a value so many times, under these labels."""
+    def observe(self, values: Iterable[tuple[float, int]], labels: Mapping[str, str]) -> None:
+        """Count values, each so many times, under these labels."""
         key = tuple(labels[label] for label in self._metric.labels)
         counts = self._counts.get(key)
         if counts is None:
             counts = [0] * (len(self._metric.buckets) + 1)
             self._sums[key] = 0.0
             self._counts[key] = counts  # last: who collects goes by it
-        counts[bisect_left(self._metric.buckets, value)] += times
-        self._sums[key] += value * times
+        buckets, total = self._metric.buckets, 0.0
+        for value, times in values:
+            counts[bisect_left(buckets, value)] += times
+            total += value * times
+        self._sums[key] += total
 
     def collect(self) -> Iterable[HistogramMetricFamily]:
         """Return what was counted, as the registry asks for it."""

@@ -56,9 +56,10 @@ class SequencerMetrics:
         metrics = self.watch.metrics
         for decision, count in tally.decisions.items():
             metrics.add("agentjournal_decisions_total", count, decision=decision)
-        for at_ms, count in tally.asked.items():
-            latency_s = max(0.0, now_s - at_ms / 1_000)
-            metrics.observe("agentjournal_append_latency_seconds", latency_s, count)
+        latencies = [
+            (max(0.0, now_s - at_ms / 1_000), count) for at_ms, count in tally.asked.items()
+        ]
+        metrics.observe_all("agentjournal_append_latency_seconds", latencies)
         if tally.asked:
             self._asked_s[partition] = max(tally.asked) / 1_000
         if tally.leases:
