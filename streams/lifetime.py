@@ -25,6 +25,7 @@ ALWAYS = frozenset(
         "approval.granted",
         "environment.changed",
         "file.changed",
+        "handoff.accepted",  # or whoever was asked could not begin, and nobody would answer
         "handoff.completed",
         "handoff.failed",
         "input.provided",
@@ -38,6 +39,7 @@ ALWAYS = frozenset(
         "plan.abandoned",
         "plan.completed",
         "process.ended",
+        "promotion.completed",
         "session.deleted",
         "session.ended",
         "session.expired",

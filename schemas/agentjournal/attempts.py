@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Any, Protocol
 
-from agentjournal.errors import NoOutcome
+from agentjournal.errors import LimitExceeded, NoOutcome
 from agentjournal.events import Event, Failure, StepCompleted, StepFailed, StepStarted
 from agentjournal.events.tool import Effect
 from agentjournal.ids import StreamId
+from agentjournal.limits import outcomes
 from agentjournal.outcomes import is_unknown
 from agentjournal.plan_decisions import completion_of, failure_of_step
 from agentjournal.planning import Moment, StepState
@@ -52,7 +53,8 @@ class Attempt:
     async def complete(self, result: Any = None, *, also: Sequence[Event] = ()) -> Receipt:
         """Record that it ended well, and `also` other events with it. Raises what `append` raises.
 
-        `result` is kept exactly.
+        `result` is kept exactly. Where a limit refuses the others, the outcome is recorded alone,
+        and LimitExceeded raised.
         """
         return await self._end(completion_of(self.begun, result), also)
 
@@ -67,7 +69,12 @@ class Attempt:
     async def _end(self, event: StepCompleted | StepFailed, also: Sequence[Event]) -> Receipt:
         if self.outcome is not None:
             raise ValueError(f"step {self.step_id!r} was given an outcome already")
-        receipt = await self._recording.append([event, *also])
+        try:
+            receipt = await self._recording.append([event, *also])
+        except LimitExceeded:
+            await self._recording.append([event, *outcomes(also)])
+            self.outcome = event
+            raise
         self.outcome = event
         return receipt
 

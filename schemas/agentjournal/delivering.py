@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from agentjournal.approvals import moment
-from agentjournal.errors import AppendIdReused, SessionMismatch, StreamDeleted, VersionConflict
+from agentjournal.errors import (
+    AppendIdReused,
+    LimitExceeded,
+    SessionMismatch,
+    StreamDeleted,
+    VersionConflict,
+)
 from agentjournal.events import (
     Constraints,
     Failure,
@@ -52,6 +58,8 @@ async def begin_or_find(
         return _failed(handoff, "session_deleted", "the child session was deleted")
     except SessionMismatch:
         return _failed(handoff, "session_taken", "the child session is another user's")
+    except LimitExceeded as limit:  # of a session of this tenant: it could not even begin
+        return _failed(handoff, "limit_exceeded", str(limit))
     result: Result | None = None
     if found.version:
         if not _is_child(found, session.id, handoff):

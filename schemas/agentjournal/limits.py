@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -11,7 +11,23 @@ from typing import Any, Literal, TypeAlias, get_args
 from pydantic import ValidationError
 
 from agentjournal.errors import NotConfigured
-from agentjournal.events import Limit, Limits, SessionStarted
+from agentjournal.events import (
+    EnvironmentChanged,
+    Event,
+    FileChanged,
+    Limit,
+    Limits,
+    ModelCalled,
+    ProcessEnded,
+    SessionStarted,
+    StepCompleted,
+    StepFailed,
+    StepRolledBack,
+    StepSettled,
+    ToolCompleted,
+    ToolFailed,
+    ToolSettled,
+)
 
 LimitName: TypeAlias = Literal[
     "tokens",
@@ -29,6 +45,28 @@ LimitName: TypeAlias = Literal[
 NAMES: tuple[LimitName, ...] = get_args(LimitName)
 # What the head of a stream knows, so that the log itself can refuse what goes beyond.
 REFUSABLE: tuple[LimitName, ...] = ("events", "bytes", "tokens", "age_s")
+
+# What took place whether or not it is recorded: no limit refuses it. What else no limit refuses
+# says what somebody decided, on a state that may be another one by now.
+OUTCOMES = (
+    EnvironmentChanged,
+    FileChanged,
+    ModelCalled,
+    ProcessEnded,
+    StepCompleted,
+    StepFailed,
+    StepRolledBack,
+    StepSettled,
+    ToolCompleted,
+    ToolFailed,
+    ToolSettled,
+)
+
+
+def outcomes(events: Sequence[Event]) -> list[Event]:
+    """Return those of a refused append that took place, and that are recorded alone then."""
+    return [event for event in events if isinstance(event, OUTCOMES)]
+
 
 DEFAULT_TTL_S = 72 * 3_600.0  # a weekend is no end: who leaves on Friday is back on Monday
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
 from agentjournal.checkpoints import CheckpointPolicy, CheckpointWatch, saving
+from agentjournal.errors import LimitExceeded
 from agentjournal.events import (
     Event,
     ToolCompleted,
@@ -61,7 +63,8 @@ class RunCheckpoints(RunHandoffs):
         )
         ended = [watch.effect_ended(effect, self.held_s) for effect in self._ended_by(batch)]
         if watch.event_written(self.held_s, len(batch)) or any(ended):
-            await self.save_checkpoint()
+            with contextlib.suppress(LimitExceeded):  # the events are recorded: say so
+                await self.save_checkpoint()
         return receipt
 
     async def save_checkpoint(self, state: Any = None, *, label: str | None = None) -> str:

@@ -13,6 +13,7 @@ from agentjournal.errors import AppendOutcomeUnknown, LimitExceeded
 from agentjournal.events import Event, Failure, MessageAdded, ToolCallPart, TurnEnded, TurnStarted
 from agentjournal.ids import Version
 from agentjournal.leasing import Keeper
+from agentjournal.limits import outcomes
 from agentjournal.receipts import Receipt
 from agentjournal.state import Message, SessionState
 from agentjournal.stored import written_time
@@ -149,9 +150,29 @@ class Known:
         expected_version: int | None = None,
         append_id: str | None = None,
     ) -> Receipt:
-        """Append events under the fence. Raises what `Session.append` raises, and LeaseLost."""
+        """Append events under the fence.
+
+        Where a limit refuses them, the turn ends, and outcomes among them are recorded all the
+        same. Raises what `Session.append` raises, and LeaseLost.
+        """
         self._check_lease()
         batch = [events] if isinstance(events, Event) else list(events)
+        try:
+            receipt = await self._append(batch, expected_version, append_id)
+        except LimitExceeded as error:
+            if left := self._left_of(batch, error, is_decision=expected_version is not None):
+                await self._append(left)
+            raise
+        if not self.going:  # else calls that go on at once may fill the gap, and nobody looks yet
+            await self.catch_up()
+        return receipt
+
+    async def _append(
+        self,
+        batch: Sequence[Event],
+        expected_version: int | None = None,
+        append_id: str | None = None,
+    ) -> Receipt:
         try:
             receipt = await self.session.append(
                 batch, expected_version=expected_version, append_id=append_id
@@ -159,22 +180,24 @@ class Known:
         except (AppendOutcomeUnknown, asyncio.CancelledError):
             self._is_dirty = True
             raise
-        except LimitExceeded as error:
-            await self._end_turn(batch, error)
-            raise
         self._recorded(batch, receipt)
-        if not self.going:  # else calls that go on at once may fill the gap, and nobody looks yet
-            await self.catch_up()
         return receipt
 
-    async def _end_turn(self, refused: Sequence[Event], error: LimitExceeded) -> None:
-        """End the turn, or worker after worker would find it open and could do nothing either."""
+    def _left_of(
+        self, refused: Sequence[Event], error: LimitExceeded, *, is_decision: bool
+    ) -> list[Event]:
+        """Return what is recorded in place of a refused batch.
+
+        The turn ends, or worker after worker would find it open and could do nothing either. What
+        was decided on a state is left to whoever decides anew.
+        """
+        ended = [] if is_decision else outcomes(refused)
         opening = [event for event in refused if isinstance(event, TurnStarted)]
         turn_id = opening[-1].turn_id if opening else self.state.turn_id
-        if turn_id is not None:
-            failure = Failure(type="limit_exceeded", message=str(error))
-            ended = TurnEnded(turn_id=turn_id, reason="limit", error=failure)
-            self._recorded([*opening, ended], await self.session.append([*opening, ended]))
+        if turn_id is None:
+            return ended
+        failure = Failure(type="limit_exceeded", message=str(error))
+        return [*opening, *ended, TurnEnded(turn_id=turn_id, reason="limit", error=failure)]
 
     def _recorded(self, events: Sequence[Event], receipt: Receipt) -> None:
         for event in events:

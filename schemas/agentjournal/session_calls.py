@@ -81,7 +81,8 @@ class SessionCalls(SessionFiles):
 
         `response` is an OpenAI chat completion, an OpenAI response, an Anthropic message, or a dict
         of one; or events. Turns are a run's: this begins and ends none. Raises TypeError for
-        anything else, and what `append` raises.
+        anything else, and what `append` raises: what the call came to is recorded even where a
+        limit refuses the message.
         """
         events = given_events(response)
         if events is None:
@@ -92,7 +93,7 @@ class SessionCalls(SessionFiles):
                 attempt=attempt,
                 taken=(await self.current()).calls,
             )
-        return await self.append(events)
+        return await self._said(events)
 
     async def inbox(self) -> list[Message]:
         """Return the user's messages that no turn has taken up yet, in their order.

@@ -12,10 +12,11 @@ from agentjournal.drafts import (
     append_id_of,
     is_abandoned,
 )
-from agentjournal.errors import AppendIdReused, Unavailable
+from agentjournal.errors import AppendIdReused, LimitExceeded, Unavailable
 from agentjournal.events import Event, TextPart
 from agentjournal.events.message import Role
 from agentjournal.ids import new_event_id
+from agentjournal.limits import outcomes
 from agentjournal.receipts import Receipt
 from agentjournal.session_memory import SessionMemory
 from agentjournal.streaming import StreamedMessage, message_of
@@ -82,7 +83,8 @@ class SessionLive(SessionMemory):
 
         Abandoned is what nobody was heard of for `idle_s` seconds, or what was begun under an
         earlier lease than the one of this handle. Each is recorded once, whoever asks, and only
-        what Redis still has of it. Raises NotCaughtUp, and what `append` raises.
+        what Redis still has of it; one that a limit refuses is left there for who comes when there
+        is room. Raises NotCaughtUp, and what `append` raises.
         """
         live = self._servers.live
         try:
@@ -99,7 +101,10 @@ class SessionLive(SessionMemory):
         receipts: list[Receipt] = []
         for each in sorted(abandoned, key=lambda one: one.idle_s):  # of one message the latest
             if append_id_of(each.draft.message_id) not in recorded:
-                receipts += await self._record_draft(each)
+                try:
+                    receipts += await self._record_draft(each)
+                except LimitExceeded:  # no reason to keep anybody from the session
+                    continue
             await live.drafts.drop(self.stream, each.draft.draft_id)
         return receipts
 
@@ -112,4 +117,13 @@ class SessionLive(SessionMemory):
             return []  # its writer was there after all, and has recorded it
 
     async def _record_streamed(self, events: Sequence[Event], append_id: str) -> Receipt:
-        return await self.append(events, append_id=append_id)
+        return await self._said(events, append_id)
+
+    async def _said(self, events: Sequence[Event], append_id: str | None = None) -> Receipt:
+        """Append what a model said; where a limit refuses it, what the call came to is recorded."""
+        try:
+            return await self.append(events, append_id=append_id)
+        except LimitExceeded:
+            if ended := outcomes(events):
+                await self.append(ended)
+            raise
