@@ -160,6 +160,7 @@ if TYPE_CHECKING:
     from agentjournal.handle import PendingAppend
     from agentjournal.locks import Lock
     from agentjournal.log import Connecting, Log, connect
+    from agentjournal.memory.promoting import PromotedFact, Promotion
     from agentjournal.outcomes import NOT_DONE, OutcomeUnknown, ToolError
     from agentjournal.planning import PlanState, StepState
     from agentjournal.plans import Plan
@@ -292,6 +293,8 @@ __all__ = [
     "PlannedStep",
     "ProcessEnded",
     "ProcessStarted",
+    "PromotedFact",
+    "Promotion",
     "PromotionCompleted",
     "ProviderPart",
     "Question",
@@ -378,6 +381,8 @@ _MODULES = {
     "InputNotFound": "errors",
     "Usage": "usage",
     "Lock": "locks",
+    "PromotedFact": "memory.promoting",
+    "Promotion": "memory.promoting",
     "Attempt": "attempts",
     "CheckpointNotFound": "errors",
     "CheckpointPolicy": "checkpoints",

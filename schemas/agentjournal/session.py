@@ -28,6 +28,8 @@ from agentjournal.windows.window import Window, WindowFormat, WindowOptions, Win
 
 if TYPE_CHECKING:
     from agentjournal.checkpoints import CheckpointPolicy
+    from agentjournal.memory.promoter import Extracting
+    from agentjournal.memory.promoting import Promotion
     from agentjournal.run import Run
     from agentjournal.run_checkpoints import Snapshot
 
@@ -216,6 +218,31 @@ class Session(SessionStates, SessionPlans, SessionHandoffs):
         fork = Session(stream, self._servers, self._writer, start)
         await fork.append(start, expected_version=0, timeout_s=timeout_s)
         return fork
+
+    async def promote(
+        self,
+        *,
+        extracting: Extracting | None = None,
+        dry_run: bool = False,
+        timeout_s: float = 30.0,
+    ) -> Promotion:
+        """Learn what is worth keeping of the session, in the streams of those it is about.
+
+        The role `promoter` does so when the session ends, expires or is idle; whoever is first, a
+        session is promoted once through its last statement. With `dry_run` nothing is appended, and
+        a session is read again that was promoted. `extracting` replaces the extractor, which goes
+        by rules.
+
+        Raises SessionNotFound, StreamDeleted, NotCaughtUp when the read models stay behind for
+        `timeout_s`, what an extractor of your own raises, and what `append` raises.
+        """
+        from agentjournal.memory.promoter import Promoter  # noqa: PLC0415 - it loads the rules
+
+        promoter = Promoter(self._servers, extracting)
+        done = await promoter.promote(self.stream, dry_run=dry_run, timeout_s=timeout_s)
+        if done.receipt is not None:
+            self._note(done.receipt)
+        return done.promotion
 
     async def end(self, *, reason: str | None = None, timeout_s: float = 30.0) -> Receipt:
         """End the session. Raises what `append` raises."""

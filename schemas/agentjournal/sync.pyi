@@ -16,7 +16,9 @@ from agentjournal.envelope import Recorded
 from agentjournal.errors import AgentJournalError
 from agentjournal.events import (
     Constraints,
+    Entity,
     Event,
+    Extractor,
     Failure,
     HandoffRequested,
     LeaseAcquired,
@@ -43,6 +45,8 @@ from agentjournal.handoffs import Mode
 from agentjournal.ids import StreamId, Version
 from agentjournal.loading import StoredEvents
 from agentjournal.locks import Lock
+from agentjournal.memory.candidates import Extraction, Statement
+from agentjournal.memory.promoting import Promotion
 from agentjournal.outgoing import Redact
 from agentjournal.plan_rules import Undo
 from agentjournal.planning import PlanState, StepState
@@ -546,6 +550,13 @@ class Session:
         agent: str | None = ...,
         timeout_s: float = ...,
     ) -> Session: ...
+    def promote(
+        self,
+        *,
+        extracting: _Extracting | None = ...,
+        dry_run: bool = ...,
+        timeout_s: float = ...,
+    ) -> Promotion: ...
     def end(
         self,
         *,
@@ -1033,6 +1044,15 @@ class _KeptState:
         stored: StoredEvents,
         stream: StreamId,
     ) -> SessionState: ...
+
+class _Extracting:
+    @property
+    def extractor(self) -> Extractor: ...
+    def extract(
+        self,
+        statements: Sequence[Statement],
+        entities: Sequence[Entity],
+    ) -> Extraction: ...
 
 class _TaskLease:
     def __enter__(self) -> Task: ...

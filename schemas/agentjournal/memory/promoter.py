@@ -1,0 +1,213 @@
+"""Promoting sessions: read one, let an extractor make something of it, append what is new.
+
+Nothing is kept between two promotions but what was read of entities, which only grows. Whoever dies
+on the way has appended a part of it, and whoever promotes again appends the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+from urllib.parse import quote
+
+from agentjournal.envelope import Recorded
+from agentjournal.errors import AppendIdReused, IntegrityError, SessionNotFound, StreamDeleted
+from agentjournal.events import Entity, Extractor
+from agentjournal.handle import Handle, Servers, Writer
+from agentjournal.ids import StreamId, Version, parse_stream
+from agentjournal.memory.candidates import Extraction, Statement
+from agentjournal.memory.entity_reading import EntityReading
+from agentjournal.memory.extracting import EXTRACTOR, extract
+from agentjournal.memory.promoting import (
+    Batch,
+    Promotion,
+    batches_of,
+    completed_batch,
+    promotion_of,
+    wanted_of,
+)
+from agentjournal.memory.rules import Rules, default_rules
+from agentjournal.memory.session_reading import Reading, SessionReader
+from agentjournal.memory.slots import Slots, default_slots
+from agentjournal.receipts import Receipt
+
+FAULT_POINTS = ("read", "extracted", "known", "learned", "completed")
+AGENT = "promoter"  # in whose name facts are appended
+
+_PAGE = 500  # events that are in memory at once
+_MOST_ENTITIES = 64  # that are not read again from the beginning
+_QUICK = 200  # statements that are not worth a thread
+
+
+class Extracting(Protocol):
+    """What makes something of a session; `extractor` is its name and version."""
+
+    @property
+    def extractor(self) -> Extractor: ...
+
+    async def extract(
+        self, statements: Sequence[Statement], entities: Sequence[Entity]
+    ) -> Extraction:
+        """Return what is worth keeping. What it raises parks the session."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RuleExtracting:
+    """The extractor that needs no model. With slots or rules of your own, give your own version."""
+
+    slots: Slots = field(default_factory=default_slots)
+    rules: Rules = field(default_factory=default_rules)
+    extractor: Extractor = EXTRACTOR
+
+    async def extract(
+        self, statements: Sequence[Statement], entities: Sequence[Entity]
+    ) -> Extraction:
+        """Return what the rules find."""
+        if len(statements) <= _QUICK:
+            return extract(statements, entities, self.slots, self.rules)
+        return await asyncio.to_thread(extract, statements, entities, self.slots, self.rules)
+
+
+class Done(NamedTuple):
+    """A promotion, up to which version of the session nothing is left to do, and its receipt."""
+
+    promotion: Promotion
+    version: Version
+    receipt: Receipt | None
+
+
+class PromotedStream(Handle):
+    """A stream that a promotion reads and appends to; appends carry no version: none waits."""
+
+    async def recorded(self, after: Version, timeout_s: float) -> AsyncGenerator[Recorded]:
+        """Yield what is acknowledged and comes after a version, a page at a time.
+
+        Raises NotCaughtUp, StreamParked, IntegrityError when a version is missing.
+        """
+        await self._catch_up(timeout_s)
+        last, more = after, True
+        while more:
+            reading = self._servers.views.read_stream(self.stream, after=last, most=_PAGE)
+            begun = last
+            async with aclosing(reading):
+                async for recorded in reading:
+                    if recorded.version != last + 1:
+                        raise IntegrityError(f"{self.stream}: version {last + 1} is missing")
+                    last = recorded.version
+                    yield recorded
+            more = last - begun == _PAGE
+
+    async def put(self, batch: Batch, timeout_s: float) -> Receipt:
+        """Append a batch. Raises what `append` raises."""
+        return await self.append(batch.events, append_id=batch.append_id, timeout_s=timeout_s)
+
+
+class Promoter:
+    """Promotes sessions, as many at once as it is asked to."""
+
+    def __init__(
+        self,
+        servers: Servers,
+        extracting: Extracting | None = None,
+        fault: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._servers = servers
+        self._extracting: Extracting = extracting or RuleExtracting()
+        self._fault = fault
+        self._entities: OrderedDict[StreamId, tuple[EntityReading, asyncio.Lock]] = OrderedDict()
+
+    async def promote(
+        self, stream: StreamId, *, dry_run: bool = False, timeout_s: float = 30.0
+    ) -> Done:
+        """Promote a session; a `dry_run` appends nothing, and reads again what was promoted.
+
+        Raises SessionNotFound, StreamDeleted, what the extractor raises, and what `load` and
+        `append` raise.
+        """
+        extractor = self._extracting.extractor
+        session = self._stream(stream)
+        reading = await self._read(session, timeout_s)
+        self._fault("read")
+        if not dry_run and reading.is_promoted and reading.completed is not None:
+            repeated = Promotion(reading.session_id, reading.completed, repeated=True)
+            return Done(repeated, reading.version, None)
+        extraction = await self._extracting.extract(reading.statements, reading.entities)
+        wanted = wanted_of(reading, extraction, extractor)
+        self._fault("extracted")
+        known = await self._known(wanted.of_entity, timeout_s)
+        self._fault("known")
+        promotion = promotion_of(reading, wanted, known, extractor, extraction.summary)
+        if dry_run:
+            return Done(promotion, Version(0), None)
+        await self._learn(batches_of(wanted, known, extractor), timeout_s)
+        return await self._complete(session, reading, promotion, timeout_s)
+
+    async def _read(self, session: PromotedStream, timeout_s: float) -> Reading:
+        reader = SessionReader(session.stream, self._extracting.extractor)
+        async with aclosing(session.recorded(Version(0), timeout_s)) as events:
+            async for recorded in events:
+                reader.add(recorded)
+        reading = reader.reading()
+        if not reading.version:
+            raise SessionNotFound(session.stream)
+        if reading.is_deleted:
+            raise StreamDeleted(session.stream)
+        return reading
+
+    async def _known(
+        self, streams: Iterable[StreamId], timeout_s: float
+    ) -> dict[StreamId, EntityReading]:
+        """Return what entities' streams say by now."""
+        named = list(streams)
+        found = await asyncio.gather(*(self._entity(each, timeout_s) for each in named))
+        return dict(zip(named, found, strict=True))
+
+    async def _entity(self, stream: StreamId, timeout_s: float) -> EntityReading:
+        kept, lock = self._entities.setdefault(stream, (EntityReading(), asyncio.Lock()))
+        self._entities.move_to_end(stream)
+        if len(self._entities) > _MOST_ENTITIES:
+            self._entities.popitem(last=False)
+        async with lock:
+            handle = self._stream(stream)
+            async with aclosing(handle.recorded(kept.version, timeout_s)) as events:
+                async for recorded in events:
+                    kept.add(recorded)
+        return kept
+
+    async def _learn(self, batches: Sequence[Batch], timeout_s: float) -> None:
+        async def put(batch: Batch) -> None:
+            await self._stream(batch.stream).put(batch, timeout_s)
+            self._fault("learned")
+
+        outcomes = await asyncio.gather(*map(put, batches), return_exceptions=True)
+        for outcome in outcomes:  # once none is on its way any more
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _complete(
+        self, session: PromotedStream, reading: Reading, promotion: Promotion, timeout_s: float
+    ) -> Done:
+        """Tell the session that it was promoted; whoever else did so was the first."""
+        batch = completed_batch(session.stream, promotion.completed)
+        try:
+            receipt = await session.put(batch, timeout_s)
+        except AppendIdReused:
+            again = await self._read(session, timeout_s)
+            completed = again.completed or promotion.completed
+            return Done(
+                Promotion(again.session_id, completed, repeated=True), reading.version, None
+            )
+        self._fault("completed")
+        is_next = receipt.first_version == reading.version + 1
+        version = receipt.last_version if is_next else reading.version
+        return Done(promotion, Version(version), receipt)
+
+    def _stream(self, stream: StreamId) -> PromotedStream:
+        _, tenant, _ = parse_stream(stream)
+        source = f"/{quote(tenant, safe='')}/{AGENT}"
+        return PromotedStream(stream, self._servers, Writer(source, AGENT, None))

@@ -1,0 +1,130 @@
+"""Reading a session for its facts: what it says, whom it is about, what was made of it before.
+
+An event at a time, so that a session need not be in memory: of it only the statements are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentjournal.envelope import Recorded
+from agentjournal.events import (
+    Entity,
+    Extractor,
+    PromotionCompleted,
+    SessionStarted,
+    SessionUpdated,
+)
+from agentjournal.ids import StreamId, Version, parse_stream
+from agentjournal.memory.candidates import Statement
+from agentjournal.memory.statements import StatementReader
+
+# What a session is read for; of anything else nothing is learned, so it is nothing new either.
+_SAYING = (
+    "message.",
+    "tool.",
+    "conversation.rewound",
+    SessionStarted.type,
+    SessionUpdated.type,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A session as it was read.
+
+    `through` is the version of its last event that may say something, `promoted` that through which
+    the same extractor had read it before, with what came of it in `completed`. `version` is of its
+    last event.
+    """
+
+    stream: StreamId
+    version: Version
+    through: Version
+    statements: Sequence[Statement]
+    entities: Sequence[Entity]
+    promoted: Version = Version(0)
+    completed: PromotionCompleted | None = None
+    is_deleted: bool = False
+
+    @property
+    def session_id(self) -> str:
+        return parse_stream(self.stream)[2]
+
+    @property
+    def is_promoted(self) -> bool:
+        """Whether nothing was said since it was read last, by this very extractor."""
+        return self.completed is not None and self.promoted >= self.through
+
+
+class SessionReader:
+    """Takes the events of one session in their order."""
+
+    def __init__(self, stream: StreamId, extractor: Extractor) -> None:
+        """`extractor` is the one that it is read for: of others nothing is known."""
+        self._stream, self._extractor = stream, extractor
+        self._statements = StatementReader()
+        self._user: Entity | None = None
+        self._named: Sequence[Entity] = ()
+        self._version = self._through = self._promoted = Version(0)
+        self._completed: PromotionCompleted | None = None
+        self._is_deleted = False
+
+    @property
+    def version(self) -> Version:
+        """Of the last event that was taken."""
+        return self._version
+
+    def add(self, recorded: Recorded) -> None:
+        """Take the next event. Raises EventUnreadable."""
+        self._version = recorded.version
+        if recorded.type.startswith(_SAYING):
+            self._through = recorded.version
+        self._statements.add(recorded)
+        if recorded.type.startswith("session."):
+            self._about(recorded)
+        elif recorded.type == PromotionCompleted.type:
+            self._know(recorded)
+
+    def reading(self) -> Reading:
+        """Return what was read so far."""
+        user = () if self._user is None else (self._user,)
+        return Reading(
+            self._stream,
+            self._version,
+            self._through,
+            self._statements.statements(),
+            (*user, *(each for each in self._named if each != self._user)),
+            self._promoted,
+            self._completed,
+            self._is_deleted,
+        )
+
+    def _about(self, recorded: Recorded) -> None:
+        match recorded.event:
+            case SessionStarted() as started:
+                if started.user is not None:
+                    self._user = Entity(kind="user", id=started.user)
+                self._named = started.entities
+            case SessionUpdated(entities=entities) if entities is not None:
+                self._named = entities
+            case _:
+                self._is_deleted = self._is_deleted or recorded.type == "session.deleted"
+
+    def _know(self, recorded: Recorded) -> None:
+        event = recorded.event
+        if not isinstance(event, PromotionCompleted) or not is_same(
+            event.extractor, self._extractor
+        ):
+            return
+        if event.through_version < self._promoted:
+            # One that had read less was slower: what it learned may not hold, so it is read again.
+            self._through = recorded.version
+        elif self._completed is None or event.through_version > self._promoted:
+            self._promoted, self._completed = Version(event.through_version), event
+
+
+def is_same(one: Extractor, other: Extractor) -> bool:
+    """Whether two are the same extractor in the same version."""
+    return (one.name, one.version) == (other.name, other.version)
