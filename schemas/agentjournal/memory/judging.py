@@ -16,7 +16,6 @@ NEGATED = "negated"
 UNCERTAIN = "uncertain"
 TASK_ONLY = "for this task only"
 FICTION = "made up"
-NOT_MEANT = "not what the rule is for"
 
 _COMMA = re.compile(r"[,;:()]|\s[-–—]+\s|—")
 _STRONG = re.compile(r"[;()]|\s[-–—]+\s|—|\b(?:but|because|although|though|however|whereas)\b")
@@ -33,6 +32,13 @@ class Span(NamedTuple):
     end: int
 
 
+def is_meant(rule: Rule, sentence: Sentence) -> bool:
+    """Return whether a rule speaks of such sentences at all."""
+    if rule.needs and not rule.needs.search(sentence.text):
+        return False
+    return not (rule.unless and rule.unless.search(sentence.text))
+
+
 def objection(rule: Rule, sentence: Sentence, match: Span, cues: Cues) -> str | None:
     """Return why a match is no fact, in fixed words; None: it is one."""
     text = sentence.text
@@ -40,10 +46,6 @@ def objection(rule: Rule, sentence: Sentence, match: Span, cues: Cues) -> str | 
     before = text[: match.start]
     said = text[match.start : match.end]
     allow = rule.allow
-    if rule.needs and not rule.needs.search(text):
-        return NOT_MEANT
-    if rule.unless and rule.unless.search(text):
-        return NOT_MEANT
     if "question" not in allow and _is_asked(sentence, match, cues):
         return QUESTION
     if "hypothetical" not in allow and cues.hypothetical.search(before + said):

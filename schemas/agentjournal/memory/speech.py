@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from agentjournal.events import Entity
 from agentjournal.memory.candidates import Candidate, Refused, Statement
-from agentjournal.memory.judging import FICTION, Span, objection
+from agentjournal.memory.judging import FICTION, Span, is_meant, objection
 from agentjournal.memory.rule import Rule
 from agentjournal.memory.rules import Rules
 from agentjournal.memory.sentences import Sentence, own_sentences
@@ -24,7 +24,7 @@ _SPELLINGS = (("favorite", "favourite"), ("color", "colour"), ("flavor", "flavou
 _NO_LONGER = (
     (re.compile(r"\bno longer\s+", re.IGNORECASE), ""),
     (re.compile(r"\b(?:do not|don't)\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), ""),
-    (re.compile(r"\b(am|'m|is|'s|are|'re) not\s+(?=.*\bany ?(?:more|longer)\b)", re.I), r"\1 "),
+    (re.compile(r"\b(am|'m|is|'s|are|'re) not\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), r"\1 "),
     (re.compile(r"\b(is|are)n't\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), r"\1 "),
     (re.compile(r"\bused to\s+", re.IGNORECASE), ""),
     (re.compile(r"\s*\bany ?(?:more|longer)\b", re.IGNORECASE), ""),
@@ -170,6 +170,8 @@ def _matches(sentence: Sentence, asked: str, rules: Rules) -> Iterator[Found]:
             continue
         if rule.asked is not None and not rule.asked.search(asked):
             continue
+        if not is_meant(rule, sentence):
+            continue
         for pattern in rule.patterns:
             for match in pattern.finditer(sentence.text):
                 found = _found(rule, match)
@@ -212,7 +214,9 @@ def _values(found: Found, slot: Slot, rules: Rules, at: str) -> Iterable[Any]:
     for piece in pieces:
         text = _trimmed(piece, rules)
         reject = found.rule.reject
-        if rules.cues.no_value.fullmatch(text) or (reject and reject.search(text)):
+        if rules.cues.no_value.fullmatch(text) or (
+            reject and (reject.search(text) or reject.search(piece.strip()))
+        ):
             yield None
         else:
             yield value_of(slot, text, at)
