@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
@@ -24,6 +24,13 @@ _NOT_IN_WORDS = re.compile("[^a-z0-9]")
 # Under a name of a secret: nothing, a mark, or where it is to be had.
 _NO_VALUE = re.compile(
     rb"\s*|%s|\$.*|\{\{.*\}\}|<[^<>]*>|\*+|sha256:[0-9a-f]{64}" % _MARK.pattern, re.DOTALL
+)
+# In a file of variables or a command: `DB_PASSWORD=x`. Small letters are code, which looks it up.
+_VARIABLE = re.compile(rb"(?<![A-Za-z0-9_$%.-])[A-Z][A-Z0-9_]{3,63}\Z")
+_LONGEST_VARIABLE = 64
+_IS_SET = re.compile(rb"=(?=[^\s=])")  # found first: it is quick to look for
+_VALUE = re.compile(
+    rb"\"([^\"\n]+)\"|'([^'\n]+)'|([^\s\"'`;,&|<>()\[\]{}\\]+)(?=[\s\"'`;,&|<>\\]|$)"
 )
 _NAME_IN_JSON = re.compile(r'"([^"\\]{1,255})"\s*+:')
 _ESCAPED = re.compile(r"\\(u00[0-9a-f]{2}|[^u])", re.IGNORECASE | re.DOTALL)
@@ -75,8 +82,10 @@ class Names:
         return None if ending is None else f"field.{ending}"
 
     def are_in(self, json: str) -> bool:
-        """Whether an object in JSON has such a name."""
-        return any(map(self.kind, set(_NAME_IN_JSON.findall(json))))
+        """Whether an object in JSON has such a name, or a text in it gives a variable a value."""
+        raw = json.encode("utf-8", "surrogatepass")
+        names = {*_NAME_IN_JSON.findall(json), *(name for name, _ in _variables(raw))}
+        return any(map(self.kind, names))
 
 
 def may_hold(json: str, detect: Detect, names: Names) -> bool:
@@ -104,10 +113,32 @@ def spans_of(texts: Sequence[Text], detect: Detect, names: Names) -> dict[int, l
         _place(found, range(bisect_right(ends, found.start), len(texts)), texts, starts, spans)
     _across(texts, detect, spans)
     for index, (place, raw) in enumerate(texts):
+        if assigned := list(_assigned(raw, names)):
+            spans.setdefault(index, []).extend(assigned)
         kind = names.kind(place.name)
         if kind is not None and not place.is_key and _NO_VALUE.fullmatch(raw) is None:
             spans.setdefault(index, []).append(Span(0, len(raw), kind))
     return {index: merged(found) for index, found in spans.items()}
+
+
+def _variables(raw: bytes) -> Iterator[tuple[str, int]]:
+    """Yield the names of variables that are set in a text, and where their values begin."""
+    for match in _IS_SET.finditer(raw):
+        end = match.start()
+        name = _VARIABLE.search(raw[max(0, end - _LONGEST_VARIABLE - 1) : end])
+        if name is not None:
+            yield name[0].decode(), match.end()
+
+
+def _assigned(raw: bytes, names: Names) -> Iterator[Span]:
+    """Yield the values of variables whose names are those of secrets."""
+    for name, start in _variables(raw):
+        kind = names.kind(name)
+        if kind is None or (value := _VALUE.match(raw, start)) is None:
+            continue
+        number = value.lastindex or 0
+        if _NO_VALUE.fullmatch(value[number]) is None:
+            yield Span(*value.span(number), kind)
 
 
 def plain_name(name: str) -> str:

@@ -250,6 +250,49 @@ def test_what_a_field_of_secrets_holds_is_one_whatever_it_looks_like(name: str) 
     assert "hunter 2" not in repr(found)
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("A=1\nDB_PASSWORD=hunter-2\nB=2\n", "A=1\nDB_PASSWORD=[redacted:field.password]\nB=2\n"),
+        ("export API_KEY='a b' LANG=C", "export API_KEY='[redacted:field.apikey]' LANG=C"),
+        ('docker run -e "X_SECRET=s3" i', 'docker run -e "X_SECRET=[redacted:field.secret]" i'),
+        ('{"Env": ["DB_PASSWORD=x"]}', '{"Env": ["DB_PASSWORD=[redacted:field.password]"]}'),
+    ],
+)
+def test_the_value_of_a_variable_in_a_text_is_a_secret_by_its_name(text: str, left: str) -> None:
+    once = Redactor()(ended(text))
+    assert isinstance(once, ToolCompleted)
+    assert once.output == left
+    assert Redactor()(once) is once
+
+
+def test_a_variable_in_a_text_in_long_json_is_found() -> None:
+    text = json.dumps([{"n": n, "name": "some row"} for n in range(3_000)])
+    hidden = json.dumps({"rows": text, "env": "A=1\nDB_PASSWORD=hunter-2\n"})
+    read = json.loads(written(ended(hidden))["output"])
+    assert read == {"rows": text, "env": "A=1\nDB_PASSWORD=[redacted:field.password]\n"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PASSWORD=",
+        "DB_PASSWORD=$DB_PASSWORD",
+        "DB_PASSWORD=${PASS:-x}",
+        'DB_PASSWORD="<password>"',
+        "API_KEY=****",
+        "if PASSWORD==x",
+        "login(password=given)",
+        "SECRET_KEY=env('KEY')",
+        "MAX_TOKENS=4096 NO_SECRETS=1",
+        "$API_KEY=x %API_KEY=x",
+    ],
+)
+def test_a_variable_that_holds_no_secret_stays(text: str) -> None:
+    event = ended(text)
+    assert Redactor()(event) is event
+
+
 @pytest.mark.parametrize("value", ["", "$DB", "${DB}", "{{ db }}", "<password>", "****", None, 7])
 def test_where_a_secret_is_to_be_had_is_none(value: Any) -> None:
     event = ended("x", result={"password": value, "user_authorization": "no", "secrets": "x"})
