@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
+from typing import ClassVar
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -251,6 +254,24 @@ async def test_what_did_not_expire_is_left_alone_for_a_while() -> None:
     servers.busy = {idle("busy").stream}
     await run(servers)
     assert sorted(servers.sent) == sorted(servers.sessions)
+
+
+async def test_a_scan_that_takes_long_comes_less_often() -> None:
+    class Slow(Servers):
+        scans: ClassVar[list[tuple[float, float]]] = []
+
+        async def idle(self, *, most: int, without: Sequence[str], **given: object) -> list[Idle]:
+            began_s = time.monotonic()
+            await asyncio.sleep(0.02)  # as the database takes it
+            found = await super().idle(most=most, without=without, **given)
+            self.scans.append((began_s, time.monotonic()))
+            return found
+
+    servers = Slow()
+    servers.scans_left = 3
+    await run(servers)
+    for (began_s, ended_s), (next_s, _) in pairwise(servers.scans):
+        assert next_s - ended_s >= 9 * (ended_s - began_s)
 
 
 async def test_after_an_outage_it_asks_again() -> None:
