@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from agentjournal.ids import Partition, Position, StreamId
+from agentjournal.ids import Partition, Position
 from consumers.metrics import DECISIONS, REFUSALS
 from consumers.metrics_lag import Lag, nowhere
+from consumers.metrics_leases import LeaseCount
 from consumers.takeover import Owned
 from consumers.watch import Watch
 from streams.partition_fold import Step
@@ -31,7 +32,7 @@ class SequencerMetrics:
         self.read_s = 0.0  # when the batch was read that is on its way
         self._end_of, self._lag = end_of, Lag()
         self._asked_s: dict[Partition, float] = {}  # the broker's time of the last request
-        self._leases: dict[Partition, dict[StreamId, int]] = {}
+        self._leases = LeaseCount()
         metrics = self.watch.metrics
         for decision in DECISIONS:
             metrics.add("agentjournal_decisions_total", 0, decision=decision)
@@ -63,7 +64,7 @@ class SequencerMetrics:
         if tally.asked:
             self._asked_s[partition] = max(tally.asked) / 1_000
         if tally.leases:
-            self._leases.setdefault(partition, {}).update(tally.leases)
+            self._leases.add(partition, tally.leases, now_s * 1_000)
         metrics.add("agentjournal_leases_taken_total", tally.leases_taken)
         metrics.add("agentjournal_sessions_expired_total", tally.expired)
         return sum(tally.asked.values())
@@ -72,7 +73,7 @@ class SequencerMetrics:
         """Say that everything in memory was dropped."""
         self.watch.starts_over(trouble)
         self._lag.forget()
-        self._leases.clear()
+        self._leases.forget()
 
     def sample(self, owned: Mapping[Partition, Owned]) -> None:
         """Set the gauges: how far it is behind, and what it has in memory."""
@@ -90,12 +91,4 @@ class SequencerMetrics:
         metrics.put("agentjournal_lag_records", records, reader=READER)
         metrics.put("agentjournal_lag_seconds", seconds, reader=READER)
         metrics.put("agentjournal_heads", sum(len(each.fold.heads) for each in owned.values()))
-        metrics.put("agentjournal_leases_live", self._live_leases(owned, now_s * 1_000))
-
-    def _live_leases(self, owned: Mapping[Partition, Owned], now_ms: float) -> int:
-        self._leases = {
-            partition: {stream: until for stream, until in leases.items() if until > now_ms}
-            for partition, leases in self._leases.items()
-            if partition in owned
-        }
-        return sum(map(len, self._leases.values()))
+        metrics.put("agentjournal_leases_live", self._leases.live(owned, now_s * 1_000))
