@@ -26,7 +26,7 @@ _NO_VALUE = re.compile(
     rb"\s*|%s|\$.*|\{\{.*\}\}|<[^<>]*>|\*+|sha256:[0-9a-f]{64}" % _MARK.pattern, re.DOTALL
 )
 # In a file of variables or a command: `DB_PASSWORD=x`. Small letters are code, which looks it up.
-_VARIABLE = re.compile(rb"(?<![A-Za-z0-9_$%.-])[A-Z][A-Z0-9_]{3,63}\Z")
+_VARIABLE_BACKWARDS = re.compile(rb"[A-Z0-9_]{3,63}[A-Z](?![A-Za-z0-9_$%.-])")
 _LONGEST_VARIABLE = 64
 _IS_SET = re.compile(rb"=(?=[^\s=])")  # found first: it is quick to look for
 _VALUE = re.compile(
@@ -125,9 +125,9 @@ def _variables(raw: bytes) -> Iterator[tuple[str, int]]:
     """Yield the names of variables that are set in a text, and where their values begin."""
     for match in _IS_SET.finditer(raw):
         end = match.start()
-        name = _VARIABLE.search(raw[max(0, end - _LONGEST_VARIABLE - 1) : end])
+        name = _VARIABLE_BACKWARDS.match(raw[max(0, end - _LONGEST_VARIABLE - 1) : end][::-1])
         if name is not None:
-            yield name[0].decode(), match.end()
+            yield name[0][::-1].decode(), match.end()
 
 
 def _assigned(raw: bytes, names: Names) -> Iterator[Span]:
