@@ -145,11 +145,13 @@ def _as_of(judged: Judged) -> Counts:
     """The value of a single-valued slot at three times: with its first, its last, and between.
 
     `as-of` counts slots whose values were all learned: whether time is kept, apart from whether
-    a value was found. `as-of, all slots` counts every slot.
+    a value was found. `as-of, all slots` counts every slot. A slot that may hold something or not
+    is left out.
     """
     slots: dict[tuple[str, str], list[int]] = defaultdict(list)
+    unsure = {(gold.entity, gold.attribute) for gold in judged.golds if gold.optional}
     for number, gold in enumerate(judged.golds):
-        if gold.cardinality == "single" and not gold.optional:
+        if gold.cardinality == "single" and (gold.entity, gold.attribute) not in unsure:
             slots[gold.entity, gold.attribute].append(number)
     learned, every = Share(0, 0), Share(0, 0)
     for numbers in slots.values():
@@ -217,8 +219,9 @@ def _still_true(case: Case) -> list[Gold]:
         there = holding[gold.entity, gold.attribute]
         if gold.op == "retract":
             there[:] = [each for each in there if gold.value not in (None, each.value)]
-        elif not gold.optional:
-            there[:] = [*(there if gold.cardinality == "multiple" else ()), gold]
+        else:  # what may be kept may close what was there
+            before = there if gold.cardinality == "multiple" else []
+            there[:] = before if gold.optional else [*before, gold]
     return [gold for each in holding.values() for gold in each]
 
 
@@ -228,6 +231,8 @@ def _holds(case: Case, gold: Gold) -> bool:
 
 def _contradicted(case: Case, fact: Learned) -> bool:
     """Whether the labels say that this once held, or that its slot holds something else."""
+    if any(gold.optional and same(gold, fact) for gold in case.facts):
+        return False
     of_slot = [gold for gold in case.facts if same_slot(gold, fact) and not gold.optional]
     if not of_slot:
         gone = [gold for gold in case.facts if gold.op != "retract" and same(gold, fact)]

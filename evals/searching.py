@@ -29,7 +29,7 @@ STOP = frozenset(COMMON.split())
 class Searcher(Protocol):
     """Ranks the sentences of one entity for a query: indices, best first."""
 
-    def __call__(self, query: str, texts: Sequence[str]) -> list[int]: ...
+    def __call__(self, query: str, texts: Sequence[str], /) -> list[int]: ...
 
 
 def sentences(text: str) -> list[str]:
