@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, TypeAlias
 
+import structlog
+
 from agentjournal.kafka_alerts import AlertWriter
 from agentjournal.limits import read_limits
+from agentjournal.memory.embedding import local_embedder
 from agentjournal.redis_rates import RedisRates
 from agentjournal.settings import Settings
 from consumers.cache import Cache, CacheOptions, CachePorts
+from consumers.indexer import MOST_RECORDS, EmbeddedReadModels, has_vectors
 from consumers.janitor import Janitor, JanitorOptions, JanitorPorts
 from consumers.janitor_limits import rows_of
 from consumers.kafka_appends import KafkaAppends
@@ -38,12 +43,15 @@ from consumers.sequencer import Sequencer, SequencerOptions, SequencerPorts
 from consumers.tracing import event_traces, request_traces
 from consumers.watch import current_watch
 from projections.conversation import CONVERSATION
+from projections.embeddings import Vectors, embeddings
 from projections.environment import ENVIRONMENT
 from projections.events import EVENTS_PROJECTION
 from projections.execution import EXECUTION
+from projections.facts import FACTS_PROJECTION
 from projections.limits import LIMITS
 from projections.memory import MEMORY
 from projections.plan import PLAN
+from projections.recall import RECALL
 from projections.results import RESULTS_PROJECTION
 from streams.meter import Meter
 from streams.meter_thresholds import Thresholds, thresholds_of
@@ -165,6 +173,39 @@ async def run_janitor(
         await Janitor(ports, limits, options, fault).run(stop)
 
 
+async def run_indexer(
+    settings: Settings, stop: asyncio.Event, *, options: ProjectorOptions | None = None
+) -> None:
+    """Keep this member's share of what recall searches up to date until `stop` is set.
+
+    Vectors are made where the extra is installed and Postgres has pgvector. Raises Unavailable when
+    the topics cannot be seen, IntegrityError when they are not ours.
+    """
+    await check_topics(settings)
+    async with AsyncExitStack() as stack:
+        pool = await stack.enter_async_context(PostgresPool(settings, name="indexer"))
+        watch = current_watch("indexer")
+        events = await stack.enter_async_context(KafkaLogReader(settings))
+        seen = ReaderMetrics(watch, events.end_seen)
+        membership = PostgresMembership(pool, "indexer", new_member())
+        ports = ProjectorPorts(events, PostgresReadModels(pool), membership, seen=seen)
+        parts = [Projector(ports, SEARCHED, options).run(stop)]
+        embedder = local_embedder()
+        if embedder is None or not await has_vectors(pool):
+            what = "no model" if embedder is None else "no pgvector in Postgres"
+            structlog.get_logger().info("words_only", reason=what)
+        else:
+            beside = await stack.enter_async_context(PostgresPool(settings, name="embedder"))
+            few = KafkaLogReader(settings, most_records=MOST_RECORDS)
+            few = await stack.enter_async_context(few)
+            vectors = Vectors(embedder)
+            models = EmbeddedReadModels(beside, vectors)
+            others = PostgresMembership(beside, "embedder", new_member())
+            ports = ProjectorPorts(few, models, others)
+            parts.append(Projector(ports, (embeddings(vectors),), options).run(stop))
+        await _together(*parts)
+
+
 async def run_meter(
     settings: Settings,
     stop: asyncio.Event,
@@ -205,11 +246,14 @@ PROJECTIONS = (
     ENVIRONMENT,
     RESULTS_PROJECTION,
     LIMITS,
+    FACTS_PROJECTION,
 )
+SEARCHED = (RECALL,)  # kept by the indexer: nobody who searches nothing pays for it
 ROLES: Mapping[str, Role] = {
     "sequencer": run_sequencer,
     "projector": run_projector,
     "cache": run_cache,
     "janitor": run_janitor,
+    "indexer": run_indexer,
     "meter": run_meter,
 }

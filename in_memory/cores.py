@@ -11,6 +11,7 @@ from in_memory.rows import Rows
 from projections.conversation import CONVERSATION
 from projections.environment import ENVIRONMENT
 from projections.execution import EXECUTION
+from projections.facts import FACTS_PROJECTION
 from projections.memory import MEMORY
 from projections.plan import PLAN
 from projections.projection import Projection
@@ -27,6 +28,7 @@ PROJECTIONS: Sequence[Projection] = (
     EXECUTION,
     ENVIRONMENT,
     RESULTS_PROJECTION,
+    FACTS_PROJECTION,
 )
 
 

@@ -14,7 +14,6 @@ from tests.servers import query
 pytestmark = pytest.mark.stack
 
 VIEWS = sorted({each.name for each in comments() if each.kind == "VIEW"})
-FUNCTIONS = sorted({each.name for each in comments() if each.kind == "FUNCTION"})
 
 COLUMNS = """
 SELECT c.relname AS name, coalesce(a.attname, '') AS column,
@@ -53,7 +52,10 @@ async def test_a_column_s_name_and_comment_say_its_type(fresh: Settings) -> None
         if name == "version" or name.endswith("_version"):
             assert row["type"] in {"bigint", "integer"}, place
     for row in await query(fresh, ROUTINES):
-        assert row["type"] == "as_of timestamp with time zone", row["name"]
+        for argument in row["type"].split(", "):
+            name, _, kind = argument.partition(" ")
+            assert name in {"as_of", "known_at"}, row["name"]
+            assert kind == "timestamp with time zone", row["name"]
 
 
 async def as_analyst(settings: Settings, statement: str) -> list[Any]:
@@ -66,8 +68,9 @@ async def as_analyst(settings: Settings, statement: str) -> list[Any]:
 async def test_the_analyst_reads_every_view_and_asks_every_function(fresh: Settings) -> None:
     for view in VIEWS:
         await as_analyst(fresh, f"SELECT * FROM agentjournal.{view}")
-    for name in FUNCTIONS:
-        await as_analyst(fresh, f"SELECT * FROM agentjournal.{name}('2026-01-31T12:00:00Z')")
+    for row in await query(fresh, ROUTINES):
+        moments = ", ".join("'2026-01-31T12:00:00Z'" for _ in row["type"].split(", "))
+        await as_analyst(fresh, f"SELECT * FROM agentjournal.{row['name']}({moments})")
 
 
 async def test_the_analyst_reads_and_writes_nothing_else(fresh: Settings) -> None:

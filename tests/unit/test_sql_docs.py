@@ -40,7 +40,10 @@ def test_every_row_says_whose_it_is_and_where_it_comes_from() -> None:
         "generations",
         "conflicts",
         "dead_letters",
-    }  # of streams and projections, and of requests that no event came from
+        "facts",
+        "current_facts",
+        "fact_retractions",
+    }  # of streams and projections, of entities, and of requests that no event came from
     for view, found in columns.items():
         if view not in elsewhere:
             assert {"tenant", "session_id", "version"} <= found, view
