@@ -43,9 +43,10 @@ from streams.ports import OutageError
 
 _LOG = structlog.get_logger()
 
-# A scan passes over all sessions that some tenant's TTL would let expire: the janitor pauses for so
-# many times as long as the last one took, and is a tenth of a core's work for the database at most.
-_PAUSES_A_SCAN = 9
+# A scan passes over all sessions that some tenant's TTL would let expire, and who looks for what is
+# to be told passes over all that was told. So it pauses for so many times as long as the last one
+# took, and each is a tenth of a core's work for the database at most.
+_PAUSES = 9
 
 FAULT_POINTS = ("found", "sent", "settled", "measured", "warned", "shown", "alerted", "told")
 
@@ -120,7 +121,7 @@ class Janitor:
         self._stop = asyncio.Event()
         self._refused: dict[StreamId, float] = {}  # until when each is left alone
         self._is_active = False
-        self._scan_s = 0.0  # that the last scan took
+        self._scan_s = self._look_s = 0.0  # that the last ones took
         self._last_heartbeat = self._last_look = float("-inf")
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -129,7 +130,7 @@ class Janitor:
         while not stop.is_set():
             try:
                 await self._turn()
-                pause_s = max(self._options.scan_every_s, _PAUSES_A_SCAN * self._scan_s)
+                pause_s = max(self._options.scan_every_s, _PAUSES * self._scan_s)
                 await self._pause(pause_s)
             except _NotMineError:
                 continue
@@ -146,7 +147,8 @@ class Janitor:
     async def _turn(self) -> None:
         await self._check()
         await self._expire()
-        if time.monotonic() - self._last_look >= self._options.look_every_s:
+        look_every_s = max(self._options.look_every_s, _PAUSES * self._look_s)
+        if time.monotonic() - self._last_look >= look_every_s:
             await self._warn()
             await self._alert()
             self._last_look = time.monotonic()
@@ -251,9 +253,12 @@ class Janitor:
     async def _alert(self) -> None:
         """Raise an alert of what there was none of yet."""
         options, ports = self._options, self._ports
-        while untold := await ports.models.untold(
-            overdue_s=options.overdue_s, most=options.look_page
-        ):
+        while True:
+            began_s = time.monotonic()
+            untold = await ports.models.untold(overdue_s=options.overdue_s, most=options.look_page)
+            self._look_s = time.monotonic() - began_s
+            if not untold:
+                break
             await self._check()
             self._fault("shown")
             at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

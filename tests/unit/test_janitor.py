@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import ClassVar
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -256,21 +256,36 @@ async def test_what_did_not_expire_is_left_alone_for_a_while() -> None:
     assert sorted(servers.sent) == sorted(servers.sessions)
 
 
-async def test_a_scan_that_takes_long_comes_less_often() -> None:
-    class Slow(Servers):
-        scans: ClassVar[list[tuple[float, float]]] = []
+class Slow(Servers):
+    """Takes its time for one of the questions, and notes when it began and ended to answer."""
 
-        async def idle(self, *, most: int, without: Sequence[str], **given: object) -> list[Idle]:
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self.question = question
+        self.answered: list[tuple[float, float]] = []
+
+    async def _answer(self, question: str) -> None:
+        if question == self.question:
             began_s = time.monotonic()
             await asyncio.sleep(0.02)  # as the database takes it
-            found = await super().idle(most=most, without=without, **given)
-            self.scans.append((began_s, time.monotonic()))
-            return found
+            self.answered.append((began_s, time.monotonic()))
+            self.scans_left = 1 if len(self.answered) >= 2 else 1_000_000
 
-    servers = Slow()
-    servers.scans_left = 3
+    async def idle(self, *, most: int, without: Sequence[str], **given: object) -> list[Idle]:
+        await self._answer("idle")
+        return await super().idle(most=most, without=without, **given)
+
+    async def untold(self, **given: object) -> list[Untold]:
+        await self._answer("untold")
+        return await super().untold(**given)
+
+
+@pytest.mark.parametrize("question", ["idle", "untold"])
+async def test_what_takes_the_database_long_is_asked_less_often(question: str) -> None:
+    servers = Slow(question)
     await run(servers)
-    for (began_s, ended_s), (next_s, _) in pairwise(servers.scans):
+    assert len(servers.answered) >= 2
+    for (began_s, ended_s), (next_s, _) in pairwise(servers.answered):
         assert next_s - ended_s >= 9 * (ended_s - began_s)
 
 
