@@ -58,7 +58,9 @@ def objection(rule: Rule, sentence: Sentence, match: Span, cues: Cues) -> str | 
         return REPORTED
     if "negation" not in allow and cues.negation.search(text[narrow.start : match.start]):
         return NEGATED
-    if "uncertain" not in allow and cues.uncertain.search(text[narrow.start : wide.end]):
+    if "uncertain" not in allow and cues.uncertain.search(
+        text[narrow.start : _around(text, match, _COMMA).end]
+    ):
         return UNCERTAIN
     return _passing(rule, text[wide.start : wide.end], text[wide.start : match.end], cues)
 

@@ -11,7 +11,7 @@ from agentjournal.errors import NotConfigured
 from agentjournal.memory.candidates import Kind
 
 ALLOWANCES = (
-    "question", "hypothetical", "modal", "reported", "negation", "uncertain", "task", "request",
+    "question", "hypothetical", "modal", "reported", "negation", "uncertain", "task", "request", "shared",
 )  # fmt: skip
 _FIELDS = {
     "name", "attribute", "entity", "hints", "patterns", "kind", "value", "split", "durable",

@@ -89,6 +89,7 @@ class Rules:
     rules: tuple[Rule, ...]
     cues: Cues
     splitting: Splitting
+    slot_words: Mapping[str, tuple[str, ...]]  # what a slot is called
 
 
 @cache
@@ -126,7 +127,9 @@ def _read(language: str, folder: _Folder) -> Rules:
         for number, given in enumerate(table.get("rule", []), 1):
             place = f"{language}/{name}: rule {number}"
             rules.append(rule_of(place, given, lambda text: _filled(text, fragments)))
-    return Rules(language, tuple(rules), _cues(words, fragments), _splitting(words, fragments))
+    slot_words = {name: tuple(given) for name, given in words.get("slot_words", {}).items()}
+    cues, splitting = _cues(words, fragments), _splitting(words, fragments)
+    return Rules(language, tuple(rules), cues, splitting, slot_words)
 
 
 def _table(place: Any) -> dict[str, Any]:

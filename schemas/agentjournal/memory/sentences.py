@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 HIDDEN = "\x00"  # stands for a character that the speaker did not say
-_FENCED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _TAGGED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]*)?>.*?(?:</\1\s*>|\Z)", re.DOTALL)
 _CITED = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
 _FORWARDED = re.compile(
@@ -21,11 +21,14 @@ _MACHINE = re.compile(
     r".*$",
     re.MULTILINE,
 )
-_QUOTED = re.compile(r'"([^"\n]{2,400})"|“([^”\n]{2,400})”|«([^»\n]{2,400})»|„([^“”\n]{2,400})[“”]')
+_QUOTED = re.compile(
+    r'"([^"\n]{2,400})"|`([^`\n]{2,400})`|“([^”\n]{2,400})”|«([^»\n]{2,400})»|„([^“”\n]{2,400})[“”]'
+)
 _JSON = re.compile(r"^[ \t]*[{\[]\s*[\"{\[].*?^[ \t]*[}\]]", re.MULTILINE | re.DOTALL)
 _END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|\n+")
 _BULLET = re.compile(r"[ \t]*(?:[-*•+–]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+|\s+")
 _LETTER = re.compile(r"[^\W\d_]|\d{3,}|@")
+_LONGEST_WORD = 24  # characters that are looked at for an abbreviation
 _SHORT_QUOTE = 2  # words: a name or a term, not what somebody said
 
 
@@ -90,7 +93,10 @@ def _hidden_speech(found: re.Match[str]) -> str:
 def _ends(text: str, how: Splitting) -> Sequence[int]:
     ends: list[int] = []
     for found in _END.finditer(text):
-        word = text[: found.start() + 1].rsplit(None, 1)[-1] if found.start() >= 0 else ""
+        if found[0].isspace():
+            ends.append(found.end())
+            continue
+        word = text[max(0, found.start() - _LONGEST_WORD) : found.start() + 1].rsplit(None, 1)[-1]
         is_short = found[0] == "." and word.lstrip("(\"'").casefold() in how.abbreviations
         if not is_short:
             ends.append(found.end())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from agentjournal.events import Entity
@@ -24,11 +24,18 @@ _SPELLINGS = (("favorite", "favourite"), ("color", "colour"), ("flavor", "flavou
 _NO_LONGER = (
     (re.compile(r"\bno longer\s+", re.IGNORECASE), ""),
     (re.compile(r"\b(?:do not|don't)\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), ""),
-    (re.compile(r"\b(am|'m|is|'s|are|'re) not\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), r"\1 "),
+    (
+        re.compile(r"\b(am|'m|is|'s|are|'re) not\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE),
+        r"\1 ",
+    ),
     (re.compile(r"\b(is|are)n't\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), r"\1 "),
+    (re.compile(r"\bused to be\b", re.IGNORECASE), "am"),
     (re.compile(r"\bused to\s+", re.IGNORECASE), ""),
     (re.compile(r"\s*\bany ?(?:more|longer)\b", re.IGNORECASE), ""),
 )
+
+
+_CLAUSES = re.compile(r"(?<=[,;])\s+|\s+(?=but\b)", re.IGNORECASE)
 
 
 class Found(NamedTuple):
@@ -38,6 +45,7 @@ class Found(NamedTuple):
     attribute: str
     written: str | None
     span: Span
+    groups: Mapping[str, str]
 
 
 @dataclass(slots=True)
@@ -65,7 +73,19 @@ class Listening:
         self, statement: Statement, sentence: Sentence, asked: str, *, is_fiction: bool
     ) -> None:
         quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
-        read, retracts = _taken_back(sentence, self.rules)
+        for read, retracts in _taken_back(sentence, self.rules):
+            self._try(statement, read, quote, asked, is_fiction=is_fiction, retracts=retracts)
+
+    def _try(  # noqa: PLR0913 - what is read, and how
+        self,
+        statement: Statement,
+        read: Sentence,
+        quote: str,
+        asked: str,
+        *,
+        is_fiction: bool,
+        retracts: bool,
+    ) -> None:
         count = len(self.candidates)
         for found in _matches(read, asked, self.rules):
             reason = objection(found.rule, read, found.span, self.rules.cues)
@@ -87,16 +107,11 @@ class Listening:
             if value is None:
                 self.refused.append(Refused(NO_VALUE, quote, statement))
                 continue
-            made = Candidate(
-                entity=entity,
+            made = replace(
+                _candidate(slot, entity, value, quote, statement),
                 kind=found.rule.kind or slot.kind,
                 attribute=found.attribute,
-                value=value,
-                cardinality=slot.cardinality,
-                quote=quote,
-                statement=statement,
                 confidence=found.rule.confidence,
-                valid_from=statement.at,
                 retracts=retracts,
             )
             if not self._is_said(made):
@@ -123,48 +138,57 @@ class Listening:
     def _forget(self, statement: Statement, sentence: Sentence, quote: str) -> None:
         """Take back whole slots: "forget my phone number"."""
         user = self.entities.get("user")
-        named = f" {sentence.text.casefold()} "
-        for slot in self.slots:
-            words = slot.attribute.replace("_", " ")
-            if user is None or slot.entity != "user" or "*" in words:
+        named = sentence.text.casefold()
+        for slot in self.slots if user is not None else ():
+            if slot.entity != "user" or "*" in slot.attribute:
                 continue
-            if re.search(rf"\bmy (?:\w+ )?{re.escape(words)}(?: number| address)?\b", named):
-                self.candidates.append(
-                    Candidate(
-                        entity=user,
-                        kind=slot.kind,
-                        attribute=slot.attribute,
-                        value=None,
-                        cardinality=slot.cardinality,
-                        quote=quote,
-                        statement=statement,
-                        confidence=0.9,
-                        valid_from=statement.at,
-                        retracts=True,
-                    )
-                )
+            default = (slot.attribute.replace("_", " "),)
+            words = "|".join(map(re.escape, self.rules.slot_words.get(slot.attribute, default)))
+            if re.search(rf"\bmy (?:\w+ )?(?:{words})\b", named):
+                made = _candidate(slot, user, None, quote, statement)  # type: ignore[arg-type]  # there is one
+                self.candidates.append(replace(made, retracts=True))
+
+
+def _candidate(
+    slot: Slot, entity: Entity, value: Any, quote: str, statement: Statement
+) -> Candidate:
+    return Candidate(
+        entity=entity,
+        kind=slot.kind,
+        attribute=slot.attribute,
+        value=value,
+        cardinality=slot.cardinality,
+        quote=quote,
+        statement=statement,
+        confidence=0.9,
+        valid_from=statement.at,
+    )
 
 
 def _free(kind: str, attribute: str) -> Slot:
     return Slot(kind, attribute, "text", "multiple", "text")  # type: ignore[arg-type]  # of an entity
 
 
-def _taken_back(sentence: Sentence, rules: Rules) -> tuple[Sentence, bool]:
-    """Return what a sentence says without the words that take it back, and whether it had any."""
-    if found := rules.cues.retraction.match(sentence.text):
-        return Sentence(sentence.text[found.end() :], sentence.start), True
-    if not rules.cues.no_more.search(sentence.text):
-        return sentence, False
+def _taken_back(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bool]]:
+    """Yield what a sentence says, without the words that take it back, and whether it had any."""
     text = sentence.text
-    for pattern, instead in _NO_LONGER:
-        text = pattern.sub(instead, text)
-    return Sentence(text, sentence.start), text != sentence.text
+    if found := rules.cues.retraction.match(text):
+        yield Sentence(text[found.end() :], sentence.start), True
+    elif not rules.cues.no_more.search(text):
+        yield sentence, False
+    else:
+        for clause in filter(None, _CLAUSES.split(text)):
+            said = clause
+            if rules.cues.no_more.search(clause):
+                for pattern, instead in _NO_LONGER:
+                    said = pattern.sub(instead, said)
+            yield Sentence(said, sentence.start), said != clause
 
 
 def _matches(sentence: Sentence, asked: str, rules: Rules) -> Iterator[Found]:
     """Yield what the rules find; of two for the same words the first rule's."""
     lowered = sentence.text.casefold()
-    claimed: list[tuple[str, Span]] = []
+    claimed: list[Span] = []
     for rule in rules.rules:
         if rule.hints and not any(hint in lowered for hint in rule.hints):
             continue
@@ -176,9 +200,10 @@ def _matches(sentence: Sentence, asked: str, rules: Rules) -> Iterator[Found]:
             for match in pattern.finditer(sentence.text):
                 found = _found(rule, match)
                 value = Span(*match.span("value")) if found.written is not None else found.span
-                if any(_overlap(value, taken) for _, taken in claimed):
+                if any(_overlap(value, taken) for taken in claimed):
                     continue
-                claimed.append((found.attribute, value))
+                if "shared" not in rule.allow:
+                    claimed.append(value)
                 yield found
 
 
@@ -187,7 +212,7 @@ def _found(rule: Rule, match: re.Match[str]) -> Found:
     attribute = rule.attribute
     for name, text in groups.items():
         attribute = attribute.replace("{" + name + "}", _attribute_name(text))
-    return Found(rule, attribute, groups.get("value"), Span(*match.span()))
+    return Found(rule, attribute, groups.get("value"), Span(*match.span()), groups)
 
 
 def _attribute_name(text: str) -> str:
@@ -203,8 +228,8 @@ def _overlap(one: Span, other: Span) -> bool:
 
 def _values(found: Found, slot: Slot, rules: Rules, at: str) -> Iterable[Any]:
     """Yield the values of a match; None for words that are none."""
-    if found.rule.value is not None:
-        yield found.rule.value
+    if isinstance(found.rule.value, str):
+        yield found.rule.value.format_map(found.groups)
         return
     if found.written is None:
         return

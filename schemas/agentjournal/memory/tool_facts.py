@@ -93,7 +93,8 @@ def _prove(proving: _Proving, call: Statement, result: Statement) -> None:
 
 def _identify(proving: _Proving, name: str, value: str, shown: tuple[Statement, Statement]) -> None:
     """Keep an identifier that a call was made with, and that its result confirms."""
-    for kind in ("user", "account", "project"):
+    named = [kind for kind in proving.about if name.startswith(kind)]
+    for kind in (*named, "user", "account", "project"):
         entity = proving.about.get(kind)
         slot = _identifier_slot(proving.slots, kind, name)
         if entity is None or slot is None:
@@ -145,7 +146,7 @@ def _is_new(proving: _Proving, attribute: str, value: str) -> bool:
     return True
 
 
-def _candidate(  # noqa: PLR0913, PLR0917 - one argument a field
+def _candidate(
     entity: Entity,
     slot: Slot,
     value: str,

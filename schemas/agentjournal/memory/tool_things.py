@@ -68,6 +68,7 @@ _FAILED = frozenset(
 )  # fmt: skip
 _NO_ID = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:[T ].*)?|\d{1,2}:\d\d.*|[+-]?\d+\.\d+")
 _CODE = re.compile(r"(?=.*\d)[^\s\x00-\x1f]{2,80}")
+_NOT_BARE = re.compile(r"[\s/@\\]")  # sentences, commands, paths, addresses
 _MAX_ID = 120  # characters
 
 
@@ -181,7 +182,7 @@ def _bare(value: Any, tool: list[str]) -> list[Named]:
     found: list[Named] = []
     for key, each in value.items():
         text, words = _id_text(each), _words(str(key))
-        if text is None or not words or _NO_ID.fullmatch(text):
+        if text is None or not words or _NO_ID.fullmatch(text) or _NOT_BARE.search(text):
             continue
         if set(words) & set(tool) or (not text.isdigit() and _CODE.fullmatch(text)):
             found.append(Named("_".join(words), "_".join(words), text))
