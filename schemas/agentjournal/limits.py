@@ -69,6 +69,7 @@ def outcomes(events: Sequence[Event]) -> list[Event]:
 
 
 DEFAULT_TTL_S = 72 * 3_600.0  # a weekend is no end: who leaves on Friday is back on Monday
+DEFAULT_PROMOTE_AFTER_IDLE_S = 1_800.0  # a chat that nobody ends: what it says is kept meanwhile
 
 DEFAULTS: Mapping[LimitName, int] = {
     "tokens": 128_000,  # what the usual models read at once: from here on only a part is seen
@@ -84,16 +85,20 @@ DEFAULTS: Mapping[LimitName, int] = {
     "open_sessions": 100,  # one user does not talk in more at a time: a loop opens them
 }
 
-_TTL = "ttl_s"
+_TTL, _PROMOTE = "ttl_s", "promote_after_idle_s"
 _NONE = Limits()
 
 
 @dataclass(frozen=True, slots=True)
 class TenantLimits:
-    """What a tenant's sessions are given: a TTL in seconds, None for the default, and limits."""
+    """What a tenant's sessions are given: a TTL in seconds, None for the default, and limits.
+
+    After `promote_after_idle_s` without an event the promoter reads a session that has not ended.
+    """
 
     ttl_s: float | None = None
     limits: Limits = _NONE
+    promote_after_idle_s: float | None = None
 
     def effective(self, own: Limits | None = None) -> Mapping[LimitName, Limit]:
         """Return every limit of a session that has `own`: its own, the tenant's, the default."""
@@ -142,7 +147,16 @@ class ConfiguredLimits:
             name: limit for name, limit in own.limits if limit is not None
         }
         ttl_s = self.default.ttl_s if own.ttl_s is None else own.ttl_s
-        return TenantLimits(ttl_s, Limits(**both))
+        idle_s = own.promote_after_idle_s
+        if idle_s is None:
+            idle_s = self.default.promote_after_idle_s
+        return TenantLimits(ttl_s, Limits(**both), idle_s)
+
+    def promote_after_idle_s(self, tenant: str | None = None) -> float:
+        """Return how long a session is idle before it is promoted, by default of no tenant."""
+        limits = self.default if tenant is None else self.of(tenant)
+        stated = limits.promote_after_idle_s
+        return DEFAULT_PROMOTE_AFTER_IDLE_S if stated is None else stated
 
 
 def read_limits(path: str | None) -> ConfiguredLimits:
@@ -150,6 +164,7 @@ def read_limits(path: str | None) -> ConfiguredLimits:
 
         [default]
         ttl_s = 86400
+        promote_after_idle_s = 900
         tokens = 200000
 
         [tenant.acme]
@@ -179,15 +194,23 @@ def _tenant(place: str, table: object) -> TenantLimits:
     if not isinstance(table, dict):
         raise NotConfigured(f"{place} is not a table")
     given: dict[str, Any] = dict(table)
-    ttl_s = given.pop(_TTL, None)
-    if ttl_s is not None and (isinstance(ttl_s, bool) or not isinstance(ttl_s, int | float)):
-        raise NotConfigured(f"{place}.{_TTL} is not a number of seconds")
-    if ttl_s is not None and not ttl_s > 0:
-        raise NotConfigured(f"{place}.{_TTL} is not above 0")
+    ttl_s, idle_s = _seconds(place, given, _TTL), _seconds(place, given, _PROMOTE)
     try:
-        return TenantLimits(None if ttl_s is None else float(ttl_s), limits_of(given))
+        return TenantLimits(ttl_s, limits_of(given), idle_s)
     except ValueError as error:
         raise NotConfigured(f"{place}.{error}") from None
+
+
+def _seconds(place: str, given: dict[str, Any], name: str) -> float | None:
+    """Take a number of seconds out of what is given."""
+    value = given.pop(name, None)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise NotConfigured(f"{place}.{name} is not a number of seconds")
+    if not value > 0:
+        raise NotConfigured(f"{place}.{name} is not above 0")
+    return float(value)
 
 
 def limits_of(given: Limits | Mapping[str, Limit | int | Mapping[str, Any]]) -> Limits:
