@@ -45,7 +45,11 @@ def wilson(share: Share, z: float = NORMAL_95) -> Interval | None:
     middle = value + z * z / (2 * n)
     half = z * math.sqrt(value * (1 - value) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
-    return Interval(max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))
+    # At 0 and at 1 rounding could leave the share outside.
+    return Interval(
+        max(0.0, min(value, (middle - half) / scale)),
+        min(1.0, max(value, (middle + half) / scale)),
+    )
 
 
 def clustered(shares: Sequence[Share], *, rounds: int = 1_000, seed: int = 7) -> Interval | None:
