@@ -104,6 +104,8 @@ class Listening:
             self.refused.append(Refused(NO_ENTITY, quote, statement))
             return
         for value in _values(found, slot, self.rules, statement.at):
+            if value == entity.id:
+                continue  # it is heard as such, whatever it is called
             if value is None:
                 self.refused.append(Refused(NO_VALUE, quote, statement))
                 continue

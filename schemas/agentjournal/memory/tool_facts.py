@@ -114,7 +114,7 @@ def _conclude(proving: _Proving, call: Statement, result: Statement) -> None:
         return
     entity = proving.about.get(entity_kind_of(thing.kind, proving.about), about[0])
     attribute = LAST_ACTION
-    if thing.value != entity.id:
+    if thing.value not in {"", entity.id}:
         attribute = f"{thing.kind}/{thing.value.replace('/', '%2F')}/{LAST_ACTION}"
     slot = proving.slots.find(entity.kind, attribute)
     if slot is not None and len(attribute) <= _MAX_ATTRIBUTE and attribute.isprintable():

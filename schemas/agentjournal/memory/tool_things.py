@@ -69,6 +69,7 @@ _FAILED = frozenset(
 _NO_ID = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:[T ].*)?|\d{1,2}:\d\d.*|[+-]?\d+\.\d+")
 _CODE = re.compile(r"(?=.*\d)[^\s\x00-\x1f]{2,80}")
 _NOT_BARE = re.compile(r"[\s/@\\]")  # sentences, commands, paths, addresses
+_TERM = 4  # words: more are prose
 _MAX_ID = 120  # characters
 
 
@@ -143,13 +144,23 @@ def thing_of(call: Statement, result: Statement, about: Mapping[str, Entity]) ->
         or [each for each in given if each.value in own]
     )
     if not choice:
-        return None
+        return _nothing_named(call, result)
     best = max(choice, key=lambda each: bool(set(_words(each.kind)) & set(tool)))
     kind = best.kind or "_".join(tool[1:]) or "thing"
     quote = verbatim(best.name, best.value, result.text) or verbatim(
         best.name, best.value, call.text
     )
     return Thing(kind, best.value, quote) if quote else None
+
+
+def _nothing_named(call: Statement, result: Statement) -> Thing | None:
+    """Return the entity itself as the thing, where call and result say more than prose."""
+    if not isinstance(result.value, Mapping) or not result.value:
+        return None
+    given = call.value if isinstance(call.value, Mapping) else {}
+    if any(not isinstance(each, str) or len(each.split()) <= _TERM for each in given.values()):
+        return Thing("", "", result.text)
+    return None
 
 
 def entity_kind_of(thing: str, about: Mapping[str, Entity]) -> str:
