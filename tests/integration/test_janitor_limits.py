@@ -72,7 +72,8 @@ async def exceed_all(log: aj.Log) -> dict[tuple[str, str], float | None]:
     exceeded: dict[tuple[str, str], float | None] = {
         (name, name): value for name, (_, _, value) in events.items()
     }
-    exceeded |= {("open-2", "open_sessions"): 2, ("tokens", "tokens"): 12, ("bytes", "bytes"): None}
+    # One of the message here, as the client estimates it, and those of the next.
+    exceeded |= {("open-2", "open_sessions"): 2, ("tokens", "tokens"): 13, ("bytes", "bytes"): None}
     exceeded["fact_bytes", "fact_bytes"] = len(FACT.encoded())
     return exceeded
 
