@@ -85,6 +85,44 @@ async def test_one_that_fails_leaves_no_trace_and_those_before_it_stay(
     assert await migrate(bare) == ["broken"]
 
 
+async def test_heads_of_before_lifetimes_know_when_their_streams_began(bare: Settings) -> None:
+    await migrate(bare)
+    await query(
+        bare,
+        """
+        INSERT INTO agentjournal_internal.heads (stream, partition, version, hash, status,
+            user_digest, last_activity_ms, bytes, tokens, lease_fence, lease_until_ms,
+            lease_holder, appends, started_ms)
+        SELECT 'session/t/' || id, 0, 1, '', 'open', '', 0, 0, 0, 0, 0, '', '', started_ms
+        FROM (VALUES ('old', 0), ('plain', 0), ('new', 7), ('unseen', 0)) AS h (id, started_ms)
+        """,
+    )
+    await query(
+        bare,
+        """
+        INSERT INTO agentjournal_internal.events_1 (stream, version, partition, position,
+            input_position, batch_index, batch_size, type, schema_version, event_id, append_id,
+            source, recorded_at, hash, data)
+        SELECT 'session/t/' || id, 1, 0, 0, 0, 0, 1, type, 1, '', '', '',
+            '2026-01-31T12:00:00.123Z', '', convert_to(data, 'UTF8')
+        FROM (VALUES ('old', 'session.started', '{"agent":"a","ttl_s":60.5}'),
+            ('plain', 'session.started', '{"agent":"a"}'),
+            ('new', 'custom.x', '{"ttl_s":9}')) AS e (id, type, data)
+        """,
+    )
+    (mending,) = [each for each in OURS if each.name.endswith("_lifetime_of_older_heads")]
+    await query(bare, mending.sql.decode())
+    heads = await query(
+        bare, "SELECT stream, started_ms, ttl_ms FROM agentjournal_internal.heads ORDER BY 1"
+    )
+    assert [tuple(head.values()) for head in heads] == [
+        ("session/t/new", 7, 0),
+        ("session/t/old", 1_769_860_800_123, 60_500),
+        ("session/t/plain", 1_769_860_800_123, 0),
+        ("session/t/unseen", 0, 0),
+    ]
+
+
 async def test_a_database_that_is_away_is_named(bare: Settings) -> None:
     away = replace(bare, postgres="postgresql://postgres@127.0.0.1:1/postgres")
     with pytest.raises(Unavailable) as error:
