@@ -30,7 +30,8 @@ JVM_FLAGS = (
 # alphabet than Latin-1, and takes a comma in `log.dirs` for two folders.
 DATA = "data"
 SETTINGS = "server.properties"
-# A killed broker is let in again only when its session has timed out.
+# A killed broker is let in again only when its session has timed out. A service that is stopped for
+# more than a week would lose its place in the log: it is kept for ten years.
 SETTINGS_TEXT = """\
 process.roles=broker,controller
 node.id=1
@@ -48,6 +49,7 @@ broker.heartbeat.interval.ms=500
 log.cleaner.dedupe.buffer.size=2097152
 offsets.topic.num.partitions=1
 offsets.topic.replication.factor=1
+offsets.retention.minutes=5256000
 transaction.state.log.num.partitions=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1

@@ -17,6 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from agentjournal.partitions import PARTITIONS
 from consumers.metrics import DECISIONS, METRICS, Metric
 from consumers.metrics_sequencer import SequencerMetrics
+from local.kafka_server import SETTINGS_TEXT
 
 ROOT = Path(__file__).resolve().parents[2]
 PROMETHEUS = ROOT / "deploy" / "prometheus"
@@ -184,3 +185,11 @@ def test_the_example_scrapes_every_role_of_the_containers() -> None:
     assert found["names"] == roles
     ports = {services[role]["environment"]["AGENTJOURNAL_METRICS_PORT"] for role in roles}
     assert ports == {str(found["port"])}
+
+
+def test_brokers_keep_the_places_of_services_that_are_stopped_for_long() -> None:
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    in_containers = services["kafka"]["environment"]["KAFKA_OFFSETS_RETENTION_MINUTES"]
+    (in_stack,) = re.findall(r"^offsets\.retention\.minutes=(\d+)$", SETTINGS_TEXT, re.MULTILINE)
+    ten_years = 10 * 365 * 24 * 60
+    assert int(in_containers) == int(in_stack) == ten_years
