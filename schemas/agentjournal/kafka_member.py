@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from itertools import starmap
 from typing import Any
@@ -120,8 +119,11 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
             consumer.assign([tp])
             consumer.seek(tp, start)
             while await consumer.position(tp) < end:
-                async with asyncio.timeout(_SILENCE_S):
-                    polled = await consumer.getmany(tp, timeout_ms=1_000, max_records=MOST_RECORDS)
+                polled = await consumer.getmany(
+                    tp, timeout_ms=int(_SILENCE_S * 1_000), max_records=MOST_RECORDS
+                )
+                if not polled:
+                    raise Unavailable("Kafka", f"nothing of {tp.topic} came for {_SILENCE_S:g} s")
                 for record in polled.get(tp, ()):
                     if record.key == key and record.offset < end:
                         yield _recorded(record)

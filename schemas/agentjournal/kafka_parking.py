@@ -27,6 +27,7 @@ from agentjournal.subscriptions import Change, Parked, Standing
 _REDRIVE = "redrive"
 _MEMBER = "member"  # the header that says who wrote it
 _BATCH_BYTES = 1_000_000
+_SILENCE_S = 30.0  # without a record that the broker says it has
 
 
 class KafkaParking:
@@ -136,7 +137,11 @@ class KafkaParking:
                 consumer.seek(tp, starts[tp])
             values: dict[tuple[str, ...], bytes] = {}
             while any([await consumer.position(tp) < ends[tp] for tp in tps]):
-                for records in (await consumer.getmany(timeout_ms=1_000)).values():
+                polled = await consumer.getmany(timeout_ms=int(_SILENCE_S * 1_000))
+                if not polled:
+                    silent = f"nothing of {self._settings.services} came for {_SILENCE_S:g} s"
+                    raise Unavailable("Kafka", silent)
+                for records in polled.values():
                     for record in records:
                         self._take(record, values)
         except (KafkaError, OSError) as error:
