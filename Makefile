@@ -17,7 +17,7 @@ PARTS := lint types test-unit test-e2e $(patsubst %,test-%,$(filter $(RINGS),cra
 
 .PHONY: help setup constraints lint lint-rules lint-format lint-imports types types-mypy \
   types-pyright test test-fast $(RINGS:%=test-%) test-crashes test-e2e test-wheels test-313 \
-  bench demo down clean
+  bench eval demo down clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ test-313: ## the unit tests on Python 3.13, where there is one
 
 bench: setup ## measure, and print a table
 	$(BIN)/python -m benchmarks
+
+eval: setup ## measure long-term memory against its gates; prints tables, writes evals/latest.json
+	$(BIN)/python -m evals
 
 demo: setup ## an agent is killed and goes on; FILES="a.json b.json" are imported as well
 	@$(BIN)/python -m examples.demo $(FILES)

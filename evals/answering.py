@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TypeAlias
 
+from agentjournal.ids import StreamId, Version
+from agentjournal.memory.fact_text import fact_text
 from agentjournal.memory.passages import passages_of
 from agentjournal.memory.ranking import bm25
+from agentjournal.memory.recalling import ranked
+from agentjournal.memory.recalls import Asked, Found, Hit
 from agentjournal.windows.tokens import default_count
 from evals.data import Corpus, Question
 from evals.intervals import Share
@@ -16,6 +21,7 @@ from evals.promoting import Extractor
 from evals.searching import (
     Bm25,
     Embed,
+    Score,
     Searcher,
     at_random,
     by_score,
@@ -32,6 +38,9 @@ TOP = 10
 BUDGETS = (256, 512, 1_024, 2_048)
 OURS = ("recall, lexical", "recall, fused")
 
+STREAM = StreamId("user/evals/u")
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
 Texts: TypeAlias = Mapping[str, Sequence[str]]  # by entity
 
 
@@ -45,7 +54,8 @@ class Method:
 
 def methods(corpus: Corpus, extractor: Extractor, embed: Embed | None) -> dict[str, Method]:
     """Return every method by its name; those that need a model only where there is one."""
-    passages = _cut(corpus, passages_of)
+    facts = _facts(corpus, extractor)
+    known = {name: [*facts[name], *each] for name, each in _cut(corpus, passages_of).items()}
     plain = _cut(corpus, sentences)
     turns = _cut(corpus, lambda text: [text])
     found = {
@@ -55,16 +65,55 @@ def methods(corpus: Corpus, extractor: Extractor, embed: Embed | None) -> dict[s
         "last messages": Method(turns, latest),
         "BM25 over sentences": Method(plain, by_score(Bm25())),
         "BM25 over messages": Method(turns, by_score(Bm25())),
-        "facts alone": Method(_facts(corpus, extractor), by_score(bm25)),
-        OURS[0]: Method(passages, by_score(bm25)),
+        "facts alone": Method(facts, Recall(None)),
+        OURS[0]: Method(known, Recall(None)),
     }
     if embed is not None:
         near = cosine(embed)
         found["MiniLM over sentences"] = Method(plain, by_score(near))
         found["linear fusion over messages"] = Method(turns, by_score(fused(Bm25(), near, 0.4)))
-        found[OURS[1]] = Method(passages, by_score(fused(bm25, near, 0.5)))
+        found[OURS[1]] = Method(known, Recall(near))
     found["source of the answer"] = Method({}, nothing)
     return found
+
+
+class Recall:
+    """What `memory.recall` does, without its tables: the same scores, candidates and order."""
+
+    def __init__(self, near: Score | None) -> None:
+        self._near = near
+
+    def __call__(self, query: str, texts: Sequence[str], /) -> list[int]:
+        """Return the indices of what is found, best first."""
+        lexical = bm25(query, texts)
+        likeness = self._near(query, texts) if self._near else [None] * len(texts)
+        chosen = {index for index in _most(lexical) if lexical[index] > 0}
+        chosen |= set(_most(likeness)) if self._near else set()
+        hits = [_hit(index, texts[index], lexical[index], likeness[index]) for index in chosen]
+        lowest = min((each for each in likeness if each is not None), default=None)
+        return [hit.number for hit, _ in ranked(Found(hits, lowest))]
+
+
+def _most(scores: Sequence[float | None]) -> list[int]:
+    """Return the indices of the candidates that a measure proposes."""
+    order = sorted(range(len(scores)), key=lambda index: -(scores[index] or 0.0))
+    return order[: Asked(STREAM, ()).most]
+
+
+def _hit(index: int, text: str, lexical: float, likeness: float | None) -> Hit:
+    return Hit(
+        stream=STREAM,
+        version=Version(1),
+        number=index,
+        tier="message",
+        role="user",
+        ref="",
+        event_id="",
+        text=text,
+        said_at=NOW,
+        lexical=lexical,
+        likeness=likeness,
+    )
 
 
 def in_top(method: Method, questions: Sequence[Question]) -> Share:
@@ -112,7 +161,7 @@ def _facts(corpus: Corpus, extractor: Extractor) -> Texts:
         entities = (Entity("user", name),)
         session = LabelledSession(name, entities, tuple(events), (), frozenset(), ())
         candidates = extractor.read(session)[0].candidates
-        found[name] = [f"{each.attribute}: {each.value}" for each in candidates]
+        found[name] = [fact_text(each.attribute, each.value) for each in candidates]
     return found
 
 
