@@ -108,7 +108,7 @@ def _identify(proving: _Proving, name: str, value: str, shown: tuple[Statement, 
 
 def _conclude(proving: _Proving, call: Statement, result: Statement) -> None:
     """Keep what was done, and to what: it is an attribute of whom the thing belongs to."""
-    thing = thing_of(call, result, proving.about)
+    thing = thing_of(call, result, proving.about, lambda name: _is_identifier(proving, name))
     about = list(proving.about.values())
     if thing is None or not about or result.tool is None:
         return
@@ -120,6 +120,11 @@ def _conclude(proving: _Proving, call: Statement, result: Statement) -> None:
     if slot is not None and len(attribute) <= _MAX_ATTRIBUTE and attribute.isprintable():
         slot = Slot(slot.entity, attribute, slot.kind, slot.cardinality, slot.type)
         proving.found.append(_candidate(entity, slot, result.tool, thing.quote, result, (call,)))
+
+
+def _is_identifier(proving: _Proving, name: str) -> bool:
+    kinds = ("user", "account", "project")
+    return any(_identifier_slot(proving.slots, kind, name) is not None for kind in kinds)
 
 
 def _identifier_slot(slots: Slots, kind: str, name: str) -> Slot | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from agentjournal.events import Entity
@@ -51,11 +51,10 @@ _MAKES = frozenset(
     }
 )  # fmt: skip
 _MEANS = re.compile(
-    r"payment|card|template|flight|currency|zip|postal|post|country|area|promo|coupon|voucher"
-    r"|idempotency|request|trace|session|message|page|line_?number|exit|status|error|product|item"
-    r"|sku|category|type|phone|tax|language|colou?r|version|room|seat|gate|build|run|api|public"
-    r"|secret|access"
-)  # what a thing is paid, described or found with
+    r"(?:.*_)?(?:payment|payment_method|card|template|currency|zip|postal|country|area|promo|coupon"
+    r"|idempotency|trace|correlation|session|message|page|status|error|phone|tax|api|secret|access"
+    r"|language|version)"
+)  # what a thing is paid, described or followed with
 _ERROR_TEXT = re.compile(
     r"\W*(?:error|exception|traceback|failed|failure|fatal|invalid|unable to|cannot|can't|could not"
     r"|not found|no such|access denied|permission denied|denied|unauthori[sz]ed|forbidden"
@@ -70,6 +69,7 @@ _NO_ID = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:[T ].*)?|\d{1,2}:\d\d.*|[+-]?\d+\.\
 _CODE = re.compile(r"(?=.*\d)[^\s\x00-\x1f]{2,80}")
 _NOT_BARE = re.compile(r"[\s/@\\]")  # sentences, commands, paths, addresses
 _TERM = 4  # words: more are prose
+_SHORTEST_NUMBER = 4  # digits of a number that names a thing without saying so
 _MAX_ID = 120  # characters
 
 
@@ -117,39 +117,42 @@ def names_of(value: Any) -> list[Named]:
     return found
 
 
-def thing_of(call: Statement, result: Statement, about: Mapping[str, Entity]) -> Thing | None:
-    """Return the thing that a call changed; None: it named none."""
+def thing_of(
+    call: Statement,
+    result: Statement,
+    about: Mapping[str, Entity],
+    is_identifier: Callable[[str], bool],
+) -> Thing | None:
+    """Return the thing that a call changed; None: neither it nor its result named one.
+
+    Names for which `is_identifier` holds say whose call it is: they are things only where
+    nothing else is.
+    """
     tool = _words(result.tool or "")
     given, returned = names_of(call.value), names_of(result.value)
     own = {entity.id for entity in about.values()}
-    rest = [each for each in given if each.value not in own and not _MEANS.match(each.kind or "-")]
-    made = [
-        each
-        for each in returned
-        if each.value not in own
-        and each.value not in {known.value for known in given}
-        and not _MEANS.match(each.kind or "-")
-    ]
-    returned_values = {each.value for each in returned}
-    confirmed = [each for each in rest if each.value in returned_values]
-    of_tool = [each for each in rest if each.kind and set(_words(each.kind)) & set(tool)]
+    known = {each.value for each in given} | own
+    shown = {each.value for each in returned}
+    rest = [each for each in given if each.value not in own and not is_identifier(each.name)]
+    rest = [each for each in rest if _is_thing(each, tool)]
+    made = [each for each in returned if each.value not in known and _is_thing(each, tool)]
+    confirmed = [each for each in rest if each.value in shown]
     choice = (
-        (made if tool and tool[0] in _MAKES and not _is_of_tool(confirmed, tool) else [])
+        (made if tool and tool[0] in _MAKES and not _of_tool(confirmed, tool) else [])
         or confirmed
-        or of_tool
-        or (made if not rest else [])
+        or made
+        or _of_tool(rest, tool)
         or [each for each in rest if each.value in result.text]
         or rest
-        or _bare(call.value, tool)
-        or [each for each in given if each.value in own]
+        or [each for each in given if each.value in own or each.value in shown]
+        or _bare(call.value, tool, is_identifier)
     )
     if not choice:
         return _nothing_named(call, result)
-    best = max(choice, key=lambda each: bool(set(_words(each.kind)) & set(tool)))
+    best = (_of_tool(choice, tool) or choice)[0]
     kind = best.kind or "_".join(tool[1:]) or "thing"
-    quote = verbatim(best.name, best.value, result.text) or verbatim(
-        best.name, best.value, call.text
-    )
+    in_result, in_call = (verbatim(best.name, best.value, each.text) for each in (result, call))
+    quote = in_result or in_call
     return Thing(kind, best.value, quote) if quote else None
 
 
@@ -182,21 +185,31 @@ def _order(about: Mapping[str, Entity]) -> list[str]:
     return [kind for kind in ("user", "account", "project") if kind in about]
 
 
-def _is_of_tool(named: list[Named], tool: list[str]) -> bool:
-    return any(each.kind and set(_words(each.kind)) <= set(tool) for each in named)
+def _of_tool(named: list[Named], tool: list[str]) -> list[Named]:
+    """Return the things that the name of the tool speaks of."""
+    return [each for each in named if each.kind and set(_words(each.kind)) & set(tool)]
 
 
-def _bare(value: Any, tool: list[str]) -> list[Named]:
+def _is_thing(named: Named, tool: list[str]) -> bool:
+    return bool(_of_tool([named], tool)) or _MEANS.fullmatch(named.kind) is None
+
+
+def _bare(value: Any, tool: list[str], is_identifier: Callable[[str], bool]) -> list[Named]:
     """Return the arguments that are ids without being named like one: `refund(order=4711)`."""
     if not isinstance(value, Mapping):
         return []
     found: list[Named] = []
     for key, each in value.items():
         text, words = _id_text(each), _words(str(key))
-        if text is None or not words or _NO_ID.fullmatch(text) or _NOT_BARE.search(text):
+        name = "_".join(words)
+        if text is None or not words or _ID_NAME.fullmatch(name) or is_identifier(name):
             continue
-        if set(words) & set(tool) or (not text.isdigit() and _CODE.fullmatch(text)):
-            found.append(Named("_".join(words), "_".join(words), text))
+        if _NO_ID.fullmatch(text) or _NOT_BARE.search(text) or _MEANS.fullmatch(name):
+            continue
+        if text.isdigit() and len(text) < _SHORTEST_NUMBER:
+            continue  # how many, or how much
+        if set(words) & set(tool) or _CODE.fullmatch(text):
+            found.append(Named(name, name, text))
     return found
 
 
