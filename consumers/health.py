@@ -17,6 +17,7 @@ DEFAULT_SERVERS = ("kafka", "postgres")
 SERVERS: Mapping[str, tuple[str, ...]] = {  # without which a role cannot work
     "cache": ("kafka", "postgres", "redis"),
     "meter": ("kafka", "redis"),
+    "promoter": ("kafka", "postgres", "redis"),
 }
 Checks: TypeAlias = Mapping[str, str]  # what was checked, and "ok" or why it fails
 

@@ -29,6 +29,7 @@ MetricName: TypeAlias = Literal[
     "agentjournal_note_changes_total",
     "agentjournal_note_lookups_total",
     "agentjournal_partitions",
+    "agentjournal_promotions_total",
     "agentjournal_ready",
     "agentjournal_sessions_expired_total",
     "agentjournal_starts_over_total",
@@ -155,6 +156,13 @@ METRICS: Mapping[MetricName, Metric] = {
     ),
     "agentjournal_partitions": Metric(
         "gauge", "partitions", "Partitions that this process works on.", {"role": _ROLE}
+    ),
+    "agentjournal_promotions_total": Metric(
+        "counter",
+        "sessions",
+        "Sessions that the promoter read for facts. `failed` are left alone until they go on, or "
+        "`agentjournal promote --failed`.",
+        {"outcome": "`completed`, `repeated` (nothing was said since), `failed`"},
     ),
     "agentjournal_ready": Metric(
         "gauge",

@@ -13,8 +13,11 @@ import structlog
 
 from agentjournal.kafka_alerts import AlertWriter
 from agentjournal.limits import read_limits
+from agentjournal.log import Log
 from agentjournal.memory.embedding import local_embedder
+from agentjournal.memory.promoter import Extracting, Promoter, RuleExtracting
 from agentjournal.redis_rates import RedisRates
+from agentjournal.servers import servers_of
 from agentjournal.settings import Settings
 from consumers.cache import Cache, CacheOptions, CachePorts
 from consumers.indexer import MOST_RECORDS, EmbeddedReadModels, has_vectors
@@ -33,9 +36,11 @@ from consumers.postgres_heads import PostgresHeads
 from consumers.postgres_janitor import PostgresJanitor
 from consumers.postgres_membership import PostgresMembership, new_member
 from consumers.postgres_pool import PostgresPool
+from consumers.postgres_promoter import PostgresPromoter
 from consumers.postgres_read_models import PostgresReadModels
 from consumers.postgres_refusals import PostgresRefusals
 from consumers.projector import Projector, ProjectorOptions, ProjectorPorts
+from consumers.promoter import PromoterOptions, PromoterPorts, PromoterRole
 from consumers.redis_answers import RedisAnswers
 from consumers.redis_note_cache import RedisNoteCache
 from consumers.refusals import Refusals
@@ -206,6 +211,34 @@ async def run_indexer(
         await _together(*parts)
 
 
+async def run_promoter(
+    settings: Settings,
+    stop: asyncio.Event,
+    *,
+    options: PromoterOptions | None = None,
+    fault: Callable[[str], None] = lambda _: None,
+    extracting: Extracting | None = None,
+) -> None:
+    """Promote sessions that end or are idle, until `stop` is set.
+
+    Raises NotConfigured when the file of limits is not right, Unavailable when the topics cannot be
+    seen, IntegrityError when they are not ours.
+    """
+    limits = read_limits(settings.limits)
+    await check_topics(settings)
+    extracting = extracting or RuleExtracting()
+    servers = servers_of(settings)
+    async with (
+        PostgresPool(settings, name="promoter", size=2) as pool,
+        Log(settings, servers=servers),
+    ):
+        membership = PostgresMembership(pool, "promoter", new_member())
+        models = PostgresPromoter(pool, extracting.extractor, limits)
+        promoter = Promoter(servers, extracting, fault)
+        ports = PromoterPorts(models, promoter, membership, current_watch("promoter"))
+        await PromoterRole(ports, options, fault).run(stop)
+
+
 async def run_meter(
     settings: Settings,
     stop: asyncio.Event,
@@ -255,5 +288,6 @@ ROLES: Mapping[str, Role] = {
     "cache": run_cache,
     "janitor": run_janitor,
     "indexer": run_indexer,
+    "promoter": run_promoter,
     "meter": run_meter,
 }
