@@ -17,7 +17,7 @@ Embed: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
 # A sentence ends at a mark that is followed by a capital or a digit, and not after a title.
 ENDS = re.compile(
-    r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)(?<=[.!?])[\"')\u201d\u2019]*\s+|\n+"
+    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bSt\.)(?<=[.!?])[\"')\u201d\u2019]*\s+|\n+"
 )
 TIME = re.compile(r"\b0?(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b\.?")
 COMMON = """a an and are as at be been by can could did do does for from had has have how i if in
