@@ -45,7 +45,7 @@ async def looked_after(watched: Watched, settings: Settings) -> AsyncGenerator[N
         health.servers[name] = ServerHealth()
     tasks = [asyncio.create_task(_beat(watched)), asyncio.create_task(_sample(watched))]
     for name in needed:
-        asking = _ask(PROBES[name](settings), health.servers[name], watched)
+        asking = _ask(name, PROBES[name](settings), watched)
         tasks.append(asyncio.create_task(asking))
     try:
         yield
@@ -69,9 +69,10 @@ async def _sample(watched: Watched) -> None:
                 sample()
 
 
-async def _ask(probe: Probe, found: ServerHealth, watched: Watched) -> None:
+async def _ask(name: str, probe: Probe, watched: Watched) -> None:
     """Ask a server again and again; one question at a time, however long the answer takes."""
     options: HealthOptions = watched.health.options
+    found = watched.health.servers[name]
     try:
         while True:
             found.asked_s = watched.health.clock()
@@ -80,6 +81,8 @@ async def _ask(probe: Probe, found: ServerHealth, watched: Watched) -> None:
                 found.error = None
             except OutageError as error:
                 found.error = str(error)
+            except Exception as error:  # noqa: BLE001 - whatever a driver raises: it asks again
+                found.error = f"{name} could not be asked: {type(error).__name__}"
             found.asked_s = None
             await asyncio.sleep(options.ask_every_s)
     finally:

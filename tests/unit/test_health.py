@@ -11,9 +11,12 @@ import pytest
 from agentjournal.errors import NotConfigured
 from consumers import stopping
 from consumers.health import HealthOptions, ProcessHealth, RoleHealth, ServerHealth
+from consumers.health_probes import looked_after
 from consumers.health_server import Serving, find_serving, serving
 from consumers.stopping import StopOptions, ended
 from consumers.watch import Watched
+from streams.ports import OutageError
+from tests.servers import eventually
 
 
 class Clock:
@@ -50,6 +53,38 @@ def test_a_process_that_has_just_begun_is_healthy_and_not_ready() -> None:
     assert health.healthy() == (True, {"loop": "ok"})
     assert failing(health) == {"kafka": "was not asked yet", "work": "waits: starting"}
     assert ProcessHealth(Clock()).ready() == (False, {}), "without a role nothing is done"
+
+
+async def test_a_server_is_asked_again_whatever_its_driver_raised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    raises: list[Exception] = [AttributeError("'NoneType' has no …"), OutageError("it is away")]
+    said: list[str | None] = []
+
+    class Asked:
+        async def ask(self) -> None:
+            said.append(health.servers["kafka"].error)
+            if raises:
+                raise raises.pop(0)
+
+        async def close(self) -> None: ...
+
+    def probe(_: Any) -> Asked:
+        return Asked()
+
+    monkeypatch.setattr("consumers.health_probes.PROBES", {"kafka": probe})
+    settings: Any = None
+    health = ProcessHealth(Clock(), HealthOptions(ask_every_s=0.001))
+    health.roles["cache"] = RoleHealth(("kafka",), waits_for=None)
+    async with looked_after(Watched(health), settings):
+        await eventually(lambda: len(said) > 3)
+        assert health.servers["kafka"].check(health.clock(), 2) == "ok"
+    assert said[:4] == [
+        "was not asked yet",
+        "kafka could not be asked: AttributeError",
+        "it is away",
+        None,
+    ]
 
 
 def test_a_loop_that_does_not_come_round_is_stuck_after_a_while() -> None:
