@@ -19,6 +19,7 @@ FROM unnest(ARRAY['enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'jit']) 
 
 -- name: idle
 -- Only where all that is asked is as of one place of the log, and of streams that none stopped at.
+-- How long nothing has happened is asked first: it takes no look at another table.
 WITH bounds AS (
     SELECT now() - make_interval(secs => %(margin_s)s) AS as_of,
            coalesce(min(maximum), 259200) AS least_ttl_s
@@ -30,7 +31,7 @@ WITH bounds AS (
     FROM bounds
 ), even AS (
     SELECT partition FROM agentjournal.projection_status
-    WHERE projection IN ('conversation', 'execution')
+    WHERE projection IN ('conversation', 'execution', 'plan')
     GROUP BY partition HAVING min(next_position) = max(next_position)
 )
 SELECT found.stream, found.partition, found.version, found.ttl_s
@@ -39,26 +40,28 @@ FROM even CROSS JOIN LATERAL (
      FROM agentjournal_internal.open_sessions AS o
      WHERE o.partition = even.partition AND o.own_ttl_s IS NULL
          AND o.active_hour <= (SELECT active FROM hours)
+         AND agentjournal_internal.later(o.last_activity_at, o.ttl_s) <= (SELECT as_of FROM hours)
          AND o.expires_at <= (SELECT as_of FROM hours)
          AND o.waits_for IS NULL
          AND (o.lease_until IS NULL OR o.lease_until <= (SELECT as_of FROM hours))
          AND o.stream <> ALL (%(without)s)
          AND NOT EXISTS (
              SELECT FROM agentjournal.parked AS p
-             WHERE p.stream = o.stream AND p.projection IN ('conversation', 'execution'))
+             WHERE p.stream = o.stream AND p.projection IN ('conversation', 'execution', 'plan'))
      ORDER BY o.active_hour LIMIT %(most)s)
     UNION ALL
     (SELECT o.stream, o.partition, o.version, o.ttl_s
      FROM agentjournal_internal.open_sessions AS o
      WHERE o.partition = even.partition AND o.own_ttl_s IS NOT NULL
          AND o.due_hour <= (SELECT due FROM hours)
+         AND agentjournal_internal.later(o.last_activity_at, o.ttl_s) <= (SELECT as_of FROM hours)
          AND o.expires_at <= (SELECT as_of FROM hours)
          AND o.waits_for IS NULL
          AND (o.lease_until IS NULL OR o.lease_until <= (SELECT as_of FROM hours))
          AND o.stream <> ALL (%(without)s)
          AND NOT EXISTS (
              SELECT FROM agentjournal.parked AS p
-             WHERE p.stream = o.stream AND p.projection IN ('conversation', 'execution'))
+             WHERE p.stream = o.stream AND p.projection IN ('conversation', 'execution', 'plan'))
      ORDER BY o.due_hour LIMIT %(most)s)
 ) AS found;
 

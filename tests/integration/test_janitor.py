@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -39,6 +40,21 @@ from tests.servers import connected, query, roles
 pytestmark = pytest.mark.stack
 
 AN_HOUR_LATER = "now() + interval '1 hour'"
+LATER = {"turn", "step"}  # sessions that go on by themselves in two hours
+
+
+async def scheduled(log: aj.Log) -> None:
+    """Let a session have a turn, and another a step, that goes on later than its TTL."""
+    at = (datetime.now(UTC) + timedelta(hours=2)).isoformat()
+    async with log.session("turn", ttl_s=0.5).resume(worker="w") as run:
+        await run.say("Remind me in two hours.")
+        await run.end_turn(resume_at=at)
+    retry = aj.Retry(max_attempts=2, backoff_s=[7_200])
+    step = aj.PlannedStep(step_id="pay", title="pay", retry=retry)
+    plan = await log.session("step", ttl_s=0.5).plan("pay", steps=[step])
+    async with plan.run("pay") as attempt:
+        receipt = await attempt.fail("the bank is closed")
+    await log.caught_up(receipt)
 
 
 async def test_what_is_idle_for_its_ttl_expires_and_what_waits_or_is_worked_on_does_not(
@@ -64,6 +80,7 @@ async def test_what_is_idle_for_its_ttl_expires_and_what_waits_or_is_worked_on_d
         await log.session("own", ttl_s=0.5).append(said())
         receipt = await log.session("tenant's").append(said())
         await log.caught_up(receipt)
+        await scheduled(log)
         own = f"tenant = '{tenant}'"
         found = await query(
             journal,
@@ -71,14 +88,20 @@ async def test_what_is_idle_for_its_ttl_expires_and_what_waits_or_is_worked_on_d
         )
         assert {row["session_id"]: row["waits_for"] for row in found} == {
             **{name: name for name in waiting},
-            **dict.fromkeys(("leased", "patient", "changed", "own", "tenant's")),
+            **dict.fromkeys(("leased", "patient", "changed", "own", "tenant's", *LATER)),
         }
         async with roles(limited, janitor(NO_ALERTS)):
             await expired(log, "own", "tenant's")
             # All that were begun before have been idle for longer than it has, and were looked at.
             await log.session("last", ttl_s=1).append(said())
             await expired(log, "last")
-            assert await with_status(log, "open") == {*waiting, "leased", "patient", "changed"}
+            assert await with_status(log, "open") == {
+                *waiting,
+                "leased",
+                "patient",
+                "changed",
+                *LATER,
+            }
             found = await query(
                 journal,
                 f"SELECT session_id FROM agentjournal.expired_sessions({AN_HOUR_LATER})"
@@ -96,7 +119,7 @@ async def test_what_is_idle_for_its_ttl_expires_and_what_waits_or_is_worked_on_d
                 aj.HandoffCompleted(handoff_id="h-1", summary="done")
             )
             await expired(log, *waiting, "leased")
-        assert await with_status(log, "open") == {"patient", "changed"}
+        assert await with_status(log, "open") == {"patient", "changed", *LATER}
         [mine] = await query(
             journal,
             f"SELECT maximum FROM agentjournal.limits WHERE {own} AND session_id IS NULL"
