@@ -14,7 +14,7 @@ from typing import Any
 
 from agentjournal.codec import encode
 from agentjournal.envelope import Recorded
-from agentjournal.events.fields import is_time
+from agentjournal.events.fields import is_id, is_time
 from agentjournal.memory.fact_events import value_key, version_order
 from projections.columns import NEVER, Apply, folding, parsed_stream, present, session_row
 from projections.facts_tables import (
@@ -46,7 +46,7 @@ def _said_at(data: Mapping[str, Any], otherwise: str) -> str:
 
 
 def _key(*parts: str) -> bytes:
-    """Return the key of ids that together may be longer than an index holds."""
+    """Return a digest of ids that together may be longer than an index holds."""
     return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
@@ -55,10 +55,13 @@ def _learned(r: Recorded, data: Any, changes: Changes) -> None:
     name, version = data["extractor"]["name"], data["extractor"]["version"]
     row = _entity_row(
         r,
-        fact_key=_key(data["fact_id"], name, version),
+        fact_key=_key(data["fact_id"]),
+        extractor_key=_key(name, version),
+        attribute_key=_key(data["attribute"]),
         fact_id=data["fact_id"],
         kind=data["kind"],
         attribute=data["attribute"],
+        slot=_slot(data),
         value=encode(data["value"]).decode(),
         value_key=value_key(data["value"]),
         cardinality=data["cardinality"],
@@ -79,17 +82,26 @@ def _learned(r: Recorded, data: Any, changes: Changes) -> None:
     changes.add("facts", row)
 
 
+def _slot(data: Mapping[str, Any]) -> bytes:
+    """Return the key of what supersedes each other, or of one of the values beside each other."""
+    own = "" if data["cardinality"] == "single" else value_key(data["value"]).hex()
+    return _key(data["cardinality"], data["attribute"], own)
+
+
 def _evidence(said: Mapping[str, Any]) -> dict[str, Any]:
     return {name: said[name] for name in ("session_id", "event_id", "version")}
 
 
 def _retracted(r: Recorded, data: Any, changes: Changes) -> None:
     attribute = data.get("attribute")
+    is_named = isinstance(attribute, str) and is_id(attribute)
     row = _entity_row(
         r,
         fact_id=data["fact_id"],
-        attribute=storable(attribute) if isinstance(attribute, str) else None,
-        value_key=value_key(data["value"]) if "value" in data else None,
+        fact_key=_key(data["fact_id"]),
+        attribute=attribute if is_named else None,
+        attribute_key=_key(attribute) if is_named else None,
+        value_key=value_key(data["value"]) if is_named and "value" in data else None,
         said_at=_said_at(data, r.recorded_at),
         reason=storable(data["reason"]),
         said_by=data["by"],

@@ -3,39 +3,42 @@
 
 -- name: facts
 INSERT INTO agentjournal_internal.facts_1 AS t (
-    tenant, entity_kind, entity_id, fact_key, fact_id, version, kind, attribute, value, value_key,
-    cardinality, quote, author_role, confidence, said_at, session_id, said_version, valid_from,
-    valid_to, evidence, extractor, extractor_version, extractor_order, recorded_at
+    tenant, entity_kind, entity_id, fact_key, extractor_key, attribute_key, fact_id, version,
+    kind, attribute, slot, value, value_key, cardinality, quote, author_role, confidence,
+    said_at, session_id, said_version, valid_from, valid_to, evidence, extractor,
+    extractor_version, extractor_order, recorded_at
 )
-SELECT tenant, entity_kind, entity_id, fact_key, fact_id, version, kind, attribute,
-       agentjournal_internal.as_jsonb(value), value_key, cardinality, quote, author_role, confidence, said_at, session_id, said_version,
-       valid_from, valid_to, evidence::jsonb, extractor, extractor_version, extractor_order,
-       recorded_at
+SELECT tenant, entity_kind, entity_id, fact_key, extractor_key, attribute_key, fact_id, version,
+       kind, attribute, slot, agentjournal_internal.as_jsonb(value), value_key, cardinality,
+       quote, author_role, confidence, said_at, session_id, said_version, valid_from, valid_to,
+       evidence::jsonb, extractor, extractor_version, extractor_order, recorded_at
 FROM unnest(
     %(tenant)b::text[], %(entity_kind)b::text[], %(entity_id)b::text[], %(fact_key)b::bytea[],
-    %(fact_id)b::text[], %(version)b::bigint[], %(kind)b::text[], %(attribute)b::text[],
+    %(extractor_key)b::bytea[], %(attribute_key)b::bytea[], %(fact_id)b::text[],
+    %(version)b::bigint[], %(kind)b::text[], %(attribute)b::text[], %(slot)b::bytea[],
     %(value)b::text[], %(value_key)b::bytea[], %(cardinality)b::text[], %(quote)b::text[],
     %(author_role)b::text[], %(confidence)b::float8[], %(said_at)s::timestamptz[],
     %(session_id)b::text[], %(said_version)b::bigint[], %(valid_from)s::timestamptz[],
     %(valid_to)s::timestamptz[], %(evidence)b::text[], %(extractor)b::text[],
     %(extractor_version)b::text[], %(extractor_order)b::text[], %(recorded_at)s::timestamptz[]
 ) AS u (
-    tenant, entity_kind, entity_id, fact_key, fact_id, version, kind, attribute, value, value_key,
-    cardinality, quote, author_role, confidence, said_at, session_id, said_version, valid_from,
-    valid_to, evidence, extractor, extractor_version, extractor_order, recorded_at
+    tenant, entity_kind, entity_id, fact_key, extractor_key, attribute_key, fact_id, version,
+    kind, attribute, slot, value, value_key, cardinality, quote, author_role, confidence,
+    said_at, session_id, said_version, valid_from, valid_to, evidence, extractor,
+    extractor_version, extractor_order, recorded_at
 )
-ON CONFLICT (tenant, entity_kind, entity_id, fact_key) DO NOTHING;
+ON CONFLICT (tenant, entity_kind, entity_id, fact_key, extractor_key) DO NOTHING;
 
 -- name: fact_retractions
 INSERT INTO agentjournal_internal.fact_retractions_1 AS t (
-    tenant, entity_kind, entity_id, version, fact_id, attribute, value_key, said_at, reason,
-    said_by, recorded_at
+    tenant, entity_kind, entity_id, version, fact_id, fact_key, attribute, attribute_key,
+    value_key, said_at, reason, said_by, recorded_at
 )
 SELECT * FROM unnest(
     %(tenant)b::text[], %(entity_kind)b::text[], %(entity_id)b::text[], %(version)b::bigint[],
-    %(fact_id)b::text[], %(attribute)b::text[], %(value_key)b::bytea[],
-    %(said_at)s::timestamptz[], %(reason)b::text[], %(said_by)b::text[],
-    %(recorded_at)s::timestamptz[]
+    %(fact_id)b::text[], %(fact_key)b::bytea[], %(attribute)b::text[],
+    %(attribute_key)b::bytea[], %(value_key)b::bytea[], %(said_at)s::timestamptz[],
+    %(reason)b::text[], %(said_by)b::text[], %(recorded_at)s::timestamptz[]
 )
 ON CONFLICT (tenant, entity_kind, entity_id, version) DO NOTHING;
 

@@ -7,11 +7,14 @@ CREATE TABLE agentjournal_internal.facts_1 (
     tenant            text NOT NULL,
     entity_kind       text NOT NULL,
     entity_id         text NOT NULL,
-    fact_key          bytea NOT NULL,  -- of id and extractor: ids together may be too long
+    fact_key          bytea NOT NULL,  -- digests of ids: together these may be too long
+    extractor_key     bytea NOT NULL,
+    attribute_key     bytea NOT NULL,
     fact_id           text NOT NULL,
     version           bigint NOT NULL,
     kind              text NOT NULL,
     attribute         text NOT NULL,
+    slot              bytea NOT NULL,  -- of the attribute, and where it holds several, of the value
     value             jsonb NOT NULL,
     value_key         bytea NOT NULL,  -- what equal values have in common
     cardinality       text NOT NULL,
@@ -28,8 +31,10 @@ CREATE TABLE agentjournal_internal.facts_1 (
     extractor_version text NOT NULL,
     extractor_order   text NOT NULL,
     recorded_at       timestamptz NOT NULL,
-    PRIMARY KEY (tenant, entity_kind, entity_id, fact_key)
+    PRIMARY KEY (tenant, entity_kind, entity_id, fact_key, extractor_key)
 );
+CREATE INDEX facts_1_by_attribute
+    ON agentjournal_internal.facts_1 (tenant, entity_kind, entity_id, attribute_key);
 CREATE INDEX facts_1_by_session ON agentjournal_internal.facts_1 (tenant, session_id);
 
 CREATE TABLE agentjournal_internal.fact_retractions_1 (
@@ -38,8 +43,10 @@ CREATE TABLE agentjournal_internal.fact_retractions_1 (
     entity_id   text NOT NULL,
     version     bigint NOT NULL,
     fact_id     text NOT NULL,
-    attribute   text,              -- null: that of the fact
-    value_key   bytea,             -- null with an attribute: any value
+    fact_key    bytea NOT NULL,
+    attribute   text,   -- null: that of the fact
+    attribute_key bytea,
+    value_key   bytea,  -- null with an attribute: any value
     said_at     timestamptz NOT NULL,
     reason      text NOT NULL,
     said_by     text NOT NULL,
@@ -88,15 +95,15 @@ INSERT INTO agentjournal_internal.projection_checkpoints (projection, generation
 SELECT 'facts', 1, p FROM generate_series(0, 7) AS p;
 
 CREATE VIEW agentjournal.fact_statements AS
-SELECT tenant, session_id, entity_kind, entity_id, version, fact_id, kind, attribute, value,
-       value_key, cardinality, quote, author_role, confidence, said_at, said_version, valid_from,
-       nullif(valid_to, '9999-12-31T00:00:00Z') AS valid_to, evidence, extractor,
-       extractor_version AS extractor_release, extractor_order, recorded_at
+SELECT tenant, session_id, entity_kind, entity_id, version, fact_id, fact_key, kind, attribute,
+       attribute_key, slot, value, value_key, cardinality, quote, author_role, confidence, said_at,
+       said_version, valid_from, nullif(valid_to, '9999-12-31T00:00:00Z') AS valid_to, evidence,
+       extractor, extractor_version AS extractor_release, extractor_order, recorded_at
 FROM agentjournal_internal.facts_1;
 
 CREATE VIEW agentjournal.fact_retractions AS
-SELECT tenant, entity_kind, entity_id, version, fact_id, attribute, value_key, said_at, reason,
-       said_by, recorded_at
+SELECT tenant, entity_kind, entity_id, version, fact_id, fact_key, attribute, attribute_key,
+       value_key, said_at, reason, said_by, recorded_at
 FROM agentjournal_internal.fact_retractions_1;
 
 CREATE VIEW agentjournal.promotions AS
@@ -117,7 +124,7 @@ RETURNS TABLE (
     extractor_release text, recorded_at timestamptz, confirmed_at timestamptz
 ) LANGUAGE sql STABLE PARALLEL SAFE AS $$
     WITH counting AS (
-        SELECT DISTINCT ON (l.tenant, l.entity_kind, l.entity_id, l.fact_id) l.*
+        SELECT DISTINCT ON (l.tenant, l.entity_kind, l.entity_id, l.fact_key) l.*
         FROM agentjournal.fact_statements AS l
         WHERE l.recorded_at <= known_at AND NOT EXISTS (
             SELECT FROM agentjournal.promotions AS p
@@ -125,103 +132,99 @@ RETURNS TABLE (
                 AND p.extractor = l.extractor
                 AND p.extractor_order COLLATE "C" > l.extractor_order
                 AND p.through_version >= l.said_version AND p.recorded_at <= known_at)
-        ORDER BY l.tenant, l.entity_kind, l.entity_id, l.fact_id, l.version
+        ORDER BY l.tenant, l.entity_kind, l.entity_id, l.fact_key, l.version
     ), taken_back AS (
-        SELECT l.tenant, l.entity_kind, l.entity_id, l.fact_id, min(r.said_at) AS retracted_at
-        FROM agentjournal.fact_retractions AS r
-        LEFT JOIN LATERAL (
-            SELECT n.attribute, n.value_key FROM agentjournal.fact_statements AS n
-            WHERE n.tenant = r.tenant AND n.entity_kind = r.entity_kind
-                AND n.entity_id = r.entity_id AND n.fact_id = r.fact_id
-                AND n.recorded_at <= known_at
-            ORDER BY n.version LIMIT 1) AS named ON r.attribute IS NULL
-        JOIN agentjournal.fact_statements AS l
-            ON l.tenant = r.tenant AND l.entity_kind = r.entity_kind
-            AND l.entity_id = r.entity_id AND (l.fact_id = r.fact_id
-                OR (l.said_at <= r.said_at AND l.attribute = coalesce(r.attribute, named.attribute)
-                    AND l.value_key = coalesce(r.value_key, named.value_key, l.value_key)))
-        WHERE r.recorded_at <= known_at
-        GROUP BY l.tenant, l.entity_kind, l.entity_id, l.fact_id
-    ), learned AS (
-        SELECT c.*, r.retracted_at, (attribute, cardinality,
-                   CASE cardinality WHEN 'single' THEN ''::bytea ELSE value_key END) AS slot,
-               CASE author_role WHEN 'user' THEN 3 WHEN 'developer' THEN 3 WHEN 'tool' THEN 2
-                   ELSE 1 END AS author_rank
-        FROM counting AS c
-        LEFT JOIN taken_back AS r USING (tenant, entity_kind, entity_id, fact_id)
+        SELECT tenant, entity_kind, entity_id, fact_key, min(said_at) AS retracted_at
+        FROM (
+            SELECT tenant, entity_kind, entity_id, fact_key, said_at
+            FROM agentjournal.fact_retractions WHERE recorded_at <= known_at
+            UNION ALL
+            SELECT l.tenant, l.entity_kind, l.entity_id, l.fact_key, r.said_at
+            FROM agentjournal.fact_retractions AS r
+            JOIN agentjournal.fact_statements AS l
+                USING (tenant, entity_kind, entity_id, attribute_key)
+            WHERE r.recorded_at <= known_at AND l.said_at <= r.said_at
+                AND l.value_key = coalesce(r.value_key, l.value_key)
+            UNION ALL
+            SELECT l.tenant, l.entity_kind, l.entity_id, l.fact_key, r.said_at
+            FROM agentjournal.fact_retractions AS r
+            JOIN agentjournal.fact_statements AS n
+                USING (tenant, entity_kind, entity_id, fact_key)
+            JOIN agentjournal.fact_statements AS l
+                ON l.tenant = n.tenant AND l.entity_kind = n.entity_kind
+                AND l.entity_id = n.entity_id AND l.attribute_key = n.attribute_key
+                AND l.value_key = n.value_key
+            WHERE r.attribute IS NULL AND r.recorded_at <= known_at
+                AND n.recorded_at <= known_at AND l.said_at <= r.said_at
+        ) AS each
+        GROUP BY tenant, entity_kind, entity_id, fact_key
     ), followed AS (
-        SELECT *,
-               row_number() OVER (PARTITION BY tenant, entity_kind, entity_id, slot
-                   ORDER BY said_at, session_id COLLATE "C", said_version, fact_id COLLATE "C"
-                   ) AS place,
-               CASE WHEN cardinality = 'single' THEN CASE author_rank
-                   WHEN 3 THEN min(valid_from) FILTER (WHERE author_rank = 3) OVER later
-                   WHEN 2 THEN min(valid_from) FILTER (WHERE author_rank > 1) OVER later
-                   ELSE min(valid_from) OVER later END END AS next_from
-        FROM learned
-        WINDOW later AS (PARTITION BY tenant, entity_kind, entity_id, slot
-            ORDER BY said_at DESC, session_id COLLATE "C" DESC, said_version DESC,
-                fact_id COLLATE "C" DESC
+        SELECT c.*, r.retracted_at, w.author_rank,
+               CASE WHEN c.cardinality = 'single' THEN CASE w.author_rank
+                   WHEN 3 THEN min(c.valid_from) FILTER (WHERE w.author_rank = 3) OVER later
+                   WHEN 2 THEN min(c.valid_from) FILTER (WHERE w.author_rank > 1) OVER later
+                   ELSE min(c.valid_from) OVER later END END AS next_from
+        FROM counting AS c
+        LEFT JOIN taken_back AS r USING (tenant, entity_kind, entity_id, fact_key)
+        CROSS JOIN LATERAL (SELECT CASE c.author_role WHEN 'user' THEN 3 WHEN 'developer' THEN 3
+            WHEN 'tool' THEN 2 ELSE 1 END AS author_rank) AS w
+        WINDOW later AS (PARTITION BY c.tenant, c.entity_kind, c.entity_id, c.slot
+            ORDER BY c.said_at DESC, c.session_id COLLATE "C" DESC, c.said_version DESC,
+                c.fact_id COLLATE "C" DESC
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
     ), ended AS (
         SELECT *, least(valid_to, next_from, retracted_at) AS ends_at FROM followed
     ), ranked AS (
-        SELECT *, cardinality = 'single' AND coalesce(CASE author_rank
+        SELECT *, row_number() OVER earlier AS place,
+               cardinality = 'single' AND coalesce(CASE author_rank
                    WHEN 1 THEN max(coalesce(ends_at, 'infinity'))
-                       FILTER (WHERE author_rank > 1) OVER before > valid_from
+                       FILTER (WHERE author_rank > 1) OVER earlier > valid_from
                    WHEN 2 THEN max(coalesce(ends_at, 'infinity'))
-                       FILTER (WHERE author_rank > 2) OVER before > valid_from
+                       FILTER (WHERE author_rank > 2) OVER earlier > valid_from
                    END, false) AS is_outranked
         FROM ended
-        WINDOW before AS (PARTITION BY tenant, entity_kind, entity_id, slot
-            ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-    ), led AS (
-        SELECT *, count(*) FILTER (WHERE NOT is_outranked) OVER (
-                   PARTITION BY tenant, entity_kind, entity_id, slot ORDER BY place) AS lead
-        FROM ranked
-    ), judged AS (
-        SELECT *, NOT is_outranked OR lead > 0 AND value_key = first_value(value_key) OVER (
-                   PARTITION BY tenant, entity_kind, entity_id, slot, lead ORDER BY place) AS counts
-        FROM led
+        WINDOW earlier AS (PARTITION BY tenant, entity_kind, entity_id, slot
+            ORDER BY said_at, session_id COLLATE "C", said_version, fact_id COLLATE "C"
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
     ), parted AS (
-        SELECT *, NOT counts OR coalesce(lag(value_key) OVER said <> value_key, true)
+        SELECT *, is_outranked OR coalesce(lag(value_key) OVER said <> value_key, true)
                    OR lag(retracted_at) OVER said IS DISTINCT FROM retracted_at
                    OR coalesce(lag(valid_to) OVER said < valid_from, false) AS begins
-        FROM judged
-        WINDOW said AS (PARTITION BY tenant, entity_kind, entity_id, slot, counts ORDER BY place)
+        FROM ranked
+        WINDOW said AS (PARTITION BY tenant, entity_kind, entity_id, slot, is_outranked
+            ORDER BY place)
     ), numbered AS (
         SELECT *, count(*) FILTER (WHERE begins) OVER (
-                   PARTITION BY tenant, entity_kind, entity_id, slot, counts ORDER BY place) AS run
+                   PARTITION BY tenant, entity_kind, entity_id, slot, is_outranked
+                   ORDER BY place ROWS UNBOUNDED PRECEDING) AS run
         FROM parted
     ), merged AS (
-        SELECT *, count(*) FILTER (WHERE NOT is_outranked) OVER same AS counting,
-               min(valid_from) FILTER (WHERE NOT is_outranked) OVER same AS begins_at,
-               array_agg(ends_at) FILTER (WHERE NOT is_outranked) OVER same AS all_ends_at,
-               array_agg(next_from) FILTER (WHERE NOT is_outranked) OVER same AS all_next_from,
+        SELECT *, min(valid_from) OVER same AS begins_at,
+               last_value(ends_at) OVER same AS last_ends_at,
+               last_value(next_from) OVER same AS last_next_from,
                max(confidence) OVER same AS most_confidence,
-               jsonb_agg(evidence) OVER same AS all_evidence,
+               array_agg(evidence) OVER same AS all_evidence,
                array_agg(fact_id) OVER same AS fact_ids,
                min(recorded_at) OVER same AS first_recorded_at,
                max(recorded_at) OVER same AS last_recorded_at
         FROM numbered
-        WINDOW same AS (PARTITION BY tenant, entity_kind, entity_id, slot, counts, run
+        WINDOW same AS (PARTITION BY tenant, entity_kind, entity_id, slot, is_outranked, run
             ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
-    ), one AS (
-        SELECT *, all_ends_at[counting] AS last_ends_at, all_next_from[counting] AS last_next_from
-        FROM merged WHERE begins
     )
-    SELECT tenant, entity_kind, entity_id, fact_id, version, kind, attribute,
-           value, cardinality, quote, author_role,
-           most_confidence, coalesce(begins_at, valid_from),
-           CASE WHEN counting = 0 THEN valid_from
+    SELECT tenant, entity_kind, entity_id, fact_id, version, kind, attribute, value, cardinality,
+           quote, author_role, most_confidence, begins_at,
+           CASE WHEN is_outranked THEN begins_at
                 WHEN last_ends_at IS NOT NULL THEN greatest(last_ends_at, begins_at) END,
-           CASE WHEN counting = 0 THEN 'outranked'
+           CASE WHEN is_outranked THEN 'outranked'
                 WHEN retracted_at IS NOT NULL THEN 'retracted'
                 WHEN last_ends_at = last_next_from THEN 'superseded'
                 WHEN last_ends_at IS NOT NULL THEN 'said' END,
-           retracted_at, jsonb_path_query_array(all_evidence, '$[*][*]'), fact_ids, extractor,
-           extractor_release, first_recorded_at, last_recorded_at
-    FROM one
+           retracted_at,
+           CASE WHEN cardinality(fact_ids) = 1 THEN evidence
+                ELSE jsonb_path_query_array(to_jsonb(all_evidence), '$[*][*]') END,
+           fact_ids, extractor, extractor_release, first_recorded_at, last_recorded_at
+    FROM merged
+    WHERE begins
 $$;
 
 CREATE FUNCTION agentjournal.facts_at(as_of timestamptz, known_at timestamptz)
@@ -360,6 +363,11 @@ COMMENT ON COLUMN agentjournal.fact_statements.fact_id IS
     'of the fact; of statements with one id the first counts';
 COMMENT ON COLUMN agentjournal.fact_statements.kind IS 'of fact';
 COMMENT ON COLUMN agentjournal.fact_statements.attribute IS 'the slot that the value is for';
+COMMENT ON COLUMN agentjournal.fact_statements.fact_key IS 'digest of fact_id';
+COMMENT ON COLUMN agentjournal.fact_statements.attribute_key IS 'digest of the attribute';
+COMMENT ON COLUMN agentjournal.fact_statements.slot IS
+    'digest of the attribute, and where it holds several values, of this one: within a slot what is '
+    'said ends what was said before it';
 COMMENT ON COLUMN agentjournal.fact_statements.value IS 'JSON: the value';
 COMMENT ON COLUMN agentjournal.fact_statements.value_key IS 'what equal values have in common';
 COMMENT ON COLUMN agentjournal.fact_statements.cardinality IS
@@ -393,8 +401,10 @@ COMMENT ON COLUMN agentjournal.fact_retractions.version IS
     'of the event, in the stream of the entity';
 COMMENT ON COLUMN agentjournal.fact_retractions.fact_id IS
     'that is taken back, where it is that of a fact';
+COMMENT ON COLUMN agentjournal.fact_retractions.fact_key IS 'digest of fact_id';
 COMMENT ON COLUMN agentjournal.fact_retractions.attribute IS
     'the slot, null where it is that of the fact';
+COMMENT ON COLUMN agentjournal.fact_retractions.attribute_key IS 'digest of the attribute';
 COMMENT ON COLUMN agentjournal.fact_retractions.value_key IS
     'of the value that is taken back; null where it is that of the fact, or with an attribute '
     'for every value';

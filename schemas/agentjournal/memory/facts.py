@@ -159,15 +159,17 @@ def _first(learned: Iterable[Learned]) -> Iterable[Learned]:
 
 
 def _resolved(said: Said) -> list[Retracted]:
-    """Return the retractions with the slots and values of the facts that they name."""
-    named = {each.fact_id: each for each in sorted(said.learned, key=lambda each: -each.version)}
-    found: list[Retracted] = []
+    """Return the retractions, and for those of facts alone what they mean: slots and values."""
+    named: defaultdict[str, list[Learned]] = defaultdict(list)
+    for each in said.learned:
+        named[each.fact_id].append(each)
+    found = list(said.retracted)
     for each in said.retracted:
-        fact = named.get(each.fact_id)
-        if each.attribute is None and fact is not None:
-            found.append(replace(each, attribute=fact.attribute, value_key=fact.value_key))
-        else:
-            found.append(each)
+        if each.attribute is None:
+            found += [
+                replace(each, attribute=fact.attribute, value_key=fact.value_key)
+                for fact in named[each.fact_id]
+            ]
     return found
 
 
@@ -210,21 +212,11 @@ def _facts_of_slot(slot: Sequence[Learned], retractions: Sequence[Retracted]) ->
             each.rank > row.rank and (each.ends_at is None or each.ends_at > row.said.valid_from)
             for each in rows[:place]
         )
-    counted, outranked = _counted(rows)
-    yield from map(_merged, _runs(counted))
-    yield from (_merged([row]) for row in outranked)
-
-
-def _counted(rows: Sequence[_Row]) -> tuple[list[_Row], list[_Row]]:
-    """Part what counts from what is outranked and does not even say the same again."""
-    counted: list[_Row] = []
-    outranked: list[_Row] = []
-    held: bytes | None = None
+    yield from map(_merged, _runs([row for row in rows if not row.is_outranked]))
     for row in rows:
-        if not row.is_outranked:
-            held = row.said.value_key
-        (counted if held == row.said.value_key else outranked).append(row)
-    return counted, outranked
+        if row.is_outranked:
+            begins_at = row.said.valid_from
+            yield Held((row.said,), begins_at, begins_at, "outranked", row.retracted_at)
 
 
 def _runs(rows: Sequence[_Row]) -> Iterator[list[_Row]]:
@@ -242,17 +234,14 @@ def _runs(rows: Sequence[_Row]) -> Iterator[list[_Row]]:
 
 
 def _merged(run: Sequence[_Row]) -> Held:
-    said = tuple(row.said for row in run)
-    counting = [row for row in run if not row.is_outranked]
-    if not counting:
-        return Held(said, said[0].valid_from, said[0].valid_from, "outranked", run[0].retracted_at)
-    begins_at, last = min(row.said.valid_from for row in counting), counting[-1]
+    begins_at, last = min(row.said.valid_from for row in run), run[-1]
     ends_at = None if last.ends_at is None else max(last.ends_at, begins_at)
     ended_by: Ending | None = None
     if last.retracted_at is not None:
         ended_by = "retracted"
     elif last.ends_at is not None:
         ended_by = "superseded" if last.ends_at == last.next_from else "said"
+    said = tuple(row.said for row in run)
     return Held(said, begins_at, ends_at, ended_by, last.retracted_at)
 
 
