@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from time import monotonic
-from typing import TypeAlias
 
 from agentjournal.envelope import Recorded
 from agentjournal.errors import TooManyParked, Unavailable
 from agentjournal.handle import Servers
+from agentjournal.handler_calls import Handler, NotAsyncError, call
 from agentjournal.handling import Queues
 from agentjournal.ids import Partition, Position, StreamId, Version
-from agentjournal.offloading import whole
 from agentjournal.service_terms import Terms
 from agentjournal.subscriptions import Member, Parked, Parking, Place
 
@@ -26,8 +25,6 @@ _LOOK_EVERY_S = 0.5  # for what others have said of parked streams
 _MOST_HELD = 1_000  # events of a partition in memory, above which it is paused
 _GIVE_UP_S = 4.0  # what is being handled has so long to end when its partition goes away
 _TROUBLE_PAUSE_S = 1.0
-
-Handler: TypeAlias = Callable[[Recorded], Awaitable[object]]
 
 
 @dataclass(eq=False, slots=True)
@@ -179,7 +176,9 @@ class Attending:
                 async with self._slots:
                     if self._is_over(share):
                         return False
-                    await self._once(recorded)
+                    await call(self._handler, recorded, self._artifacts, self._terms.timeout_s)
+            except NotAsyncError:
+                raise
             except Exception as error:  # noqa: BLE001 - whatever it is, other streams go on
                 wait_s = self._terms.wait_after(error, attempt)
                 if wait_s is None:
@@ -194,21 +193,6 @@ class Attending:
             else:
                 return None
         raise AssertionError  # pragma: no cover - counting does not end
-
-    async def _once(self, recorded: Recorded) -> None:
-        """Call the handler. What was cancelled within it is an error of its own, as any other."""
-        limit = asyncio.timeout(self._terms.timeout_s)
-        try:
-            async with limit:
-                await self._handler(await whole(recorded, self._artifacts))
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            raise TimeoutError(f"no end within {self._terms.timeout_s:g} s") from error
-        except asyncio.CancelledError as error:
-            if (task := asyncio.current_task()) is None or task.cancelling():
-                raise
-            raise RuntimeError("what the handler waited for was cancelled") from error
 
     async def _paused(self, share: _Share, seconds: float) -> bool:
         """Return whether so much time passed while the partition was ours."""

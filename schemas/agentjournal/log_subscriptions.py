@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Collection
 from typing import TYPE_CHECKING, Literal, get_args
 
 from agentjournal.envelope import Recorded
+from agentjournal.events import BUILT_IN
 from agentjournal.handle import Servers
 from agentjournal.outgoing import checked_id
 from agentjournal.subscribing import Wanted, subscribe
@@ -14,6 +16,8 @@ from agentjournal.subscriptions import Joining, Start
 if TYPE_CHECKING:
     from agentjournal.events import Retry
     from agentjournal.service import Service
+
+_LOG = logging.getLogger("agentjournal")
 
 
 class LogSubscriptions:
@@ -39,7 +43,7 @@ class LogSubscriptions:
         AppendRejected when `group` cannot be a name, ValueError for another `start`.
         """
         joining = _joining(checked_id("group", group), start, member)
-        wanted = Wanted.of(types, tenants)
+        wanted = _wanted(types, tenants)
         return subscribe(self._servers.subscriptions, joining, wanted, self._servers.artifacts)
 
     def service(  # noqa: PLR0913 - a keyword for each thing one may say of a service
@@ -70,11 +74,20 @@ class LogSubscriptions:
         from agentjournal.service import Service  # noqa: PLC0415 - few need it
         from agentjournal.service_terms import DEFAULT_RETRY, Terms  # noqa: PLC0415
 
-        wanted, tries = Wanted.of(types, tenants), retry or DEFAULT_RETRY
+        wanted, tries = _wanted(types, tenants), retry or DEFAULT_RETRY
         terms = Terms(
             checked_id("service", name), wanted, tries, timeout_s, concurrency, most_parked
         )
         return Service(self._servers, _joining(name, start, member), terms)
+
+
+def _wanted(types: Collection[str] | None, tenants: Collection[str] | None) -> Wanted:
+    """Warn of types that this release has none of: a later one may, or it is a slip."""
+    wanted = Wanted.of(types, tenants)
+    for name in sorted(wanted.types or ()):
+        if name not in BUILT_IN and not name.startswith("custom."):
+            _LOG.warning("no type of event is called %r in this release", name)
+    return wanted
 
 
 def _joining(group: str, start: Start, member: str | None) -> Joining:

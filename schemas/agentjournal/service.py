@@ -31,7 +31,7 @@ class Service:
         What it raises is tried again; after the last attempt the stream is parked: nothing more of
         it is handled until `redrive`, and everything else goes on. After `stop`, what is being
         handled has `stop_s` to end. Raises Unavailable when Kafka is away, IntegrityError when a
-        stream forks, TooManyParked.
+        stream forks, TooManyParked, TypeError when `handler` is not async.
         """
         parking = self._servers.subscriptions.parking(self._terms.service)
         attending = Attending(self._terms, handler, parking, self._servers)

@@ -199,6 +199,32 @@ async def test_what_a_session_was_parked_for_is_the_error_of_the_handler(
     assert parked.error == said
 
 
+async def test_a_handler_that_is_not_async_ends_the_service_and_parks_nothing() -> None:
+    log, called = memory_log(), list[int]()
+
+    def bill(recorded: Recorded) -> None:
+        called.append(recorded.version)
+
+    service, away = service_on(log)
+    await log.session("s").append([message("a"), message("b")])
+    handler: Any = bill
+    async with asyncio.timeout(10):
+        with pytest.raises(TypeError, match=r"bill returned a NoneType.*`async def`"):
+            await service.run(handler)
+    assert called == [2]
+    assert away.said == []
+
+
+async def test_a_type_that_there_is_not_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    log = memory_log()
+    log.service("x", types=["turn.endd", "turn.ended", "custom.any"])
+    log.subscribe(group="x", types=["message.aded"])
+    assert [record.getMessage() for record in caplog.records] == [
+        "no type of event is called 'turn.endd' in this release",
+        "no type of event is called 'message.aded' in this release",
+    ]
+
+
 @pytest.mark.parametrize("start", ["latest ", "Earliest", "now", ""])
 async def test_a_start_that_is_none_is_refused(start: Any) -> None:
     log = memory_log()
