@@ -19,7 +19,8 @@ PLAIN = Extractor(name="plain", version="1")
 class PlainExtracting:
     """Takes `attribute = value` of users for facts of the session's first entity.
 
-    `attribute -= value` takes back, `attribute ?= value` is refused, and `boom` is an error.
+    `project attribute = value` is about its project. `attribute -= value` takes back, `attribute ?=
+    value` is refused, `attribute *= value` stands beside others, and `boom` is an error.
     """
 
     extractor: Extractor = field(default_factory=lambda: PLAIN)
@@ -48,7 +49,7 @@ def _take(found: Extraction, line: str, said: Statement, about: Sequence[Entity]
         return
     found.candidates.append(
         Candidate(
-            entity=about[0],
+            entity=next((each for each in about if attribute.startswith(each.kind)), about[0]),
             kind="profile",
             attribute=attribute.rstrip("-*"),
             value=value or None,

@@ -15,9 +15,11 @@ from functools import partial
 from agentjournal.settings import find_settings
 from consumers.janitor import JanitorOptions
 from consumers.projector import ProjectorOptions
-from consumers.roles import run_janitor, run_projector, run_sequencer
+from consumers.promoter import PromoterOptions
+from consumers.roles import run_janitor, run_projector, run_promoter, run_sequencer
 from consumers.running import configure_logging
 from consumers.sequencer import SequencerOptions
+from tests.promoted import PlainExtracting
 
 # Small, so that saving, evicting, reading back and taking over heads happen all the time.
 SEQUENCER = SequencerOptions(save_every_s=0.05, most_heads=8, fold_again=5, heartbeat_s=0.2)
@@ -25,6 +27,8 @@ PROJECTOR = ProjectorOptions(heartbeat_s=0.2, most_contexts=4)
 JANITOR = JanitorOptions(
     scan_every_s=0.05, look_every_s=0.0, page=1, look_page=2, margin_s=0.0, heartbeat_s=0.2
 )
+
+PROMOTER = PromoterOptions(scan_every_s=0.05, page=1, at_once=1, heartbeat_s=0.2)
 
 
 def cut_at(point: str, nth: int) -> Callable[[str], None]:
@@ -50,6 +54,7 @@ async def main(role: str, point: str, nth: int) -> None:
         "sequencer": partial(run_sequencer, options=SEQUENCER),
         "projector": partial(run_projector, options=PROJECTOR),
         "janitor": partial(run_janitor, options=JANITOR),
+        "promoter": partial(run_promoter, options=PROMOTER, extracting=PlainExtracting()),
     }[role]
     await run(find_settings(), stop, fault=fault)
 
