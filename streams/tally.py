@@ -26,6 +26,7 @@ class Tally:
         at, answer = given[1], outcome[4]
         asked, decisions = self.asked, self.decisions
         asked[at] = asked[at] + 1 if at in asked else 1
+        decision: str
         if answer is None:
             if outcome.dead is None:
                 return
