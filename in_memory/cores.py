@@ -15,6 +15,7 @@ from projections.facts import FACTS_PROJECTION
 from projections.memory import MEMORY
 from projections.plan import PLAN
 from projections.projection import Projection
+from projections.recall import RECALL
 from projections.results import RESULTS_PROJECTION
 from projections.rows import Row
 from streams.decide import Input
@@ -29,6 +30,7 @@ PROJECTIONS: Sequence[Projection] = (
     ENVIRONMENT,
     RESULTS_PROJECTION,
     FACTS_PROJECTION,
+    RECALL,
 )
 
 

@@ -18,6 +18,8 @@ from agentjournal.events import Event, SessionStarted
 from agentjournal.ids import StreamId, parse_stream
 from agentjournal.limits import NO_LIMITS, TenantLimits
 from agentjournal.live import Live
+from agentjournal.memory.known import KnownFacts
+from agentjournal.memory.recalls import Recalls
 from agentjournal.outgoing import Redact, checked_id, outgoing
 from agentjournal.partitions import partition_of
 from agentjournal.pending import Pending
@@ -52,6 +54,8 @@ class Servers:
     live: Live
     counters: Counters
     work: Work
+    recalls: Recalls
+    facts: KnownFacts
     limits: TenantLimits = NO_LIMITS
     now: Callable[[], datetime] = now  # the clock that a reader goes by
     time: Time = Time()

@@ -15,8 +15,10 @@ from agentjournal.limits import read_limits
 from agentjournal.live import Live
 from agentjournal.outgoing import Redact
 from agentjournal.ports import Appends
+from agentjournal.postgres_facts import PostgresFacts
 from agentjournal.postgres_live import PostgresLive
 from agentjournal.postgres_notes import PostgresNotes
+from agentjournal.postgres_recall import PostgresRecalls
 from agentjournal.postgres_results import PostgresResults
 from agentjournal.postgres_views import PostgresViews
 from agentjournal.postgres_work import PostgresWork
@@ -45,6 +47,8 @@ def servers_of(settings: Settings, redact: Redact | None = None) -> Servers:
         live=Live(PostgresLive(views), drafts, artifacts),
         counters=RedisCounters(settings),
         work=PostgresWork(views),
+        recalls=PostgresRecalls(views),
+        facts=PostgresFacts(views),
         limits=read_limits(settings.limits).of(settings.tenant),
     )
 

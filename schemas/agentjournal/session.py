@@ -19,7 +19,7 @@ from agentjournal.receipts import Receipt
 from agentjournal.resuming import Resuming
 from agentjournal.session_handoffs import SessionHandoffs
 from agentjournal.session_plans import SessionPlans
-from agentjournal.session_states import SessionStates
+from agentjournal.session_recall import SessionRecall
 from agentjournal.state import SessionState
 from agentjournal.windows.compaction import CompactionRequest, compaction_of
 from agentjournal.windows.tokens import Count, default_count
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agentjournal.run_checkpoints import Snapshot
 
 
-class Session(SessionStates, SessionPlans, SessionHandoffs):
+class Session(SessionRecall, SessionPlans, SessionHandoffs):
     """One session. Making a handle writes nothing; its appends keep their order."""
 
     async def window(

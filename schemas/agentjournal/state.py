@@ -15,6 +15,7 @@ from agentjournal.events import (
     ApprovalRequested,
     ConversationCompacted,
     ConversationRewound,
+    Entity,
     Event,
     HandoffAccepted,
     HandoffCompleted,
@@ -128,6 +129,7 @@ class SessionState(WorkState):
     compactions: list[Compaction] = field(default_factory=list[Compaction])
     turn_id: str | None = None  # of the turn that is open
     parent: Parent | None = None
+    entities: Sequence[Entity] = ()  # that it is about beside its user
     turn: Turn | None = None  # the last one, open or ended
     seen: set[int] = field(default_factory=set[int])  # versions of messages that turns began with
     lease: SessionLease | None = None
@@ -143,8 +145,8 @@ class SessionState(WorkState):
     @property
     def open_calls(self) -> list[ToolCall]:
         """Calls that were asked for or started, and have no outcome; a fork's parent's are not."""
-        calls = self.calls.values()
-        return [call for call in calls if call.outcome == "open" and not call.is_inherited]
+        found = (call for call in self.calls.values() if call.outcome == "open")
+        return [call for call in found if not call.is_inherited]
 
     def apply(self, recorded: Foldable) -> None:
         """Take the next event of the session."""
@@ -194,21 +196,21 @@ def _compact(state: SessionState, event: ConversationCompacted, recorded: Foldab
 
 def _start(state: SessionState, event: SessionStarted, _: Foldable) -> None:
     state.user, state.agent, state.title = event.user, event.agent, event.title
-    state.parent = event.parent
+    state.parent, state.entities = event.parent, event.entities
 
 
 def _update(state: SessionState, event: SessionUpdated, _: Foldable) -> None:
     state.title = event.title if event.title is not None else state.title
+    state.entities = event.entities if event.entities is not None else state.entities
 
 
 def _rewind(state: SessionState, event: ConversationRewound, recorded: Foldable) -> None:
-    to_version = event.to_version
-    state.rewinds += ((to_version, recorded.version),)
+    state.rewinds += ((event.to_version, recorded.version),)
     state.messages = [
-        message if message.version <= to_version else replace(message, status="rewound")
+        message if message.version <= event.to_version else replace(message, status="rewound")
         for message in state.messages
     ]
-    state.compactions = [c for c in state.compactions if c.last_version <= to_version]
+    state.compactions = [c for c in state.compactions if c.last_version <= event.to_version]
     # What was said after the last answer that is left is to be answered again.
     state.seen = state.seen.difference(message.version for message in unanswered(state))
 

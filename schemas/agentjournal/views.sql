@@ -35,20 +35,24 @@ SELECT version, head_hash FROM agentjournal.streams WHERE stream = %(stream)s;
 -- name: parked
 SELECT projection, version FROM agentjournal.parked
 WHERE stream = %(stream)s
-    AND (%(projections)s::text[] IS NULL OR projection = ANY (%(projections)s))
+    AND CASE WHEN %(projections)s::text[] IS NULL THEN projection NOT IN ('recall', 'embeddings')
+        ELSE projection = ANY (%(projections)s) END
 LIMIT 1;
 
 -- name: input_reached
+-- What recall searches comes a little later, and its vectors later still: nobody waits for that.
 SELECT coalesce(bool_and(input_position >= %(position)s), false)
 FROM agentjournal.projection_status
 WHERE partition = %(partition)s
-    AND (%(projections)s::text[] IS NULL OR projection = ANY (%(projections)s));
+    AND CASE WHEN %(projections)s::text[] IS NULL THEN projection NOT IN ('recall', 'embeddings')
+        ELSE projection = ANY (%(projections)s) END;
 
 -- name: output_reached
 SELECT coalesce(bool_and(next_position >= %(position)s), false)
 FROM agentjournal.projection_status
 WHERE partition = %(partition)s
-    AND (%(projections)s::text[] IS NULL OR projection = ANY (%(projections)s));
+    AND CASE WHEN %(projections)s::text[] IS NULL THEN projection NOT IN ('recall', 'embeddings')
+        ELSE projection = ANY (%(projections)s) END;
 
 -- name: sessions
 SELECT tenant, session_id, user_id, agent, title, status, started_at, last_activity_at, version,

@@ -13,8 +13,10 @@ from agentjournal.outgoing import Redact
 from agentjournal.settings import Settings
 from agentjournal.testing.appends import MemoryAppender, MemoryOutbox
 from agentjournal.testing.clock import Clock
+from agentjournal.testing.facts import MemoryFacts
 from agentjournal.testing.live import MemoryCounters, MemoryDrafts, MemoryEvents
 from agentjournal.testing.notes import MemoryNotes, NoNotes
+from agentjournal.testing.recalls import MemoryRecalls
 from agentjournal.testing.results import MemoryResults
 from agentjournal.testing.subscriptions import MemorySubscriptions
 from agentjournal.testing.views import MemoryEnds, MemoryViews
@@ -47,6 +49,8 @@ class MemoryLog(Log):
             live=Live(MemoryEvents(world), MemoryDrafts(world), artifacts),
             counters=MemoryCounters(world),
             work=MemoryWork(world),
+            recalls=MemoryRecalls(world),
+            facts=MemoryFacts(world),
             now=world.clock.now,
             time=Time(world.clock.monotonic, world.clock.sleep),
         )

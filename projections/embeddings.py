@@ -1,0 +1,72 @@
+"""embeddings: the vector of each passage, as a model makes it.
+
+A vector is a function of model and text, so the read model is built again from the log like any
+other. It is one of its own, since a model is slow: nothing else waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from agentjournal.envelope import Recorded
+from agentjournal.memory.embedding import Embedder, vector_text
+from projections.folding import FOLD_ERRORS
+from projections.projection import Context, Projection, read_sql
+from projections.recall import passages_in
+from projections.recall_tables import EMBEDDINGS
+from projections.rows import Changes
+
+_TYPES = ("message.added", "promotion.completed", "fact.learned")
+
+
+class Vectors:
+    """The vectors of the passages of a few events, made before these are folded."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self._made: dict[str, str] = {}
+
+    def make(self, events: Iterable[Recorded]) -> None:
+        """Make the vectors of these events' passages, and forget those of others. Takes long."""
+        texts = {text for each in events if each.type in _TYPES for text in _texts(each)}
+        missing = sorted(texts - self._made.keys())
+        kept = {text: vector for text, vector in self._made.items() if text in texts}
+        made = map(vector_text, self.embedder.embed(missing) if missing else ())
+        self._made = kept | dict(zip(missing, made, strict=True))
+
+    def of(self, texts: Sequence[str]) -> list[str]:
+        """Return vectors as Postgres reads them; those that were not made yet are made now."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._made]
+        made = map(vector_text, self.embedder.embed(missing) if missing else ())
+        found = self._made | dict(zip(missing, made, strict=True))
+        return [found[text] for text in texts]
+
+
+def embeddings(vectors: Vectors) -> Projection:
+    """Return the projection whose vectors come from there."""
+
+    def fold(r: Recorded, context: Context, changes: Changes) -> Context:
+        texts = [passage.found_by for passage in passages_in(r, r.data)]
+        for number, vector in enumerate(vectors.of(texts)):
+            row = {"stream": r.stream, "version": r.version, "number": number}
+            changes.add("embeddings", {**row, "model": vectors.embedder.model, "vector": vector})
+        return context
+
+    return Projection(
+        name="embeddings",
+        tables=(EMBEDDINGS,),
+        fold=fold,
+        kinds=frozenset({"session", "user", "account", "project"}),
+        types=dict.fromkeys(_TYPES, 1),
+        sql=read_sql("embeddings.sql"),
+        every_event=False,
+    )
+
+
+def _texts(recorded: Recorded) -> list[str]:
+    try:
+        data: Any = recorded.data
+        return [passage.found_by for passage in passages_in(recorded, data)]
+    except FOLD_ERRORS:
+        return []  # the fold says so, and parks the stream

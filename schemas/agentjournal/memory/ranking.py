@@ -1,0 +1,86 @@
+"""How well passages answer a query: BM25 over their terms, fused with the likeness of vectors.
+
+The statements in SQL compute the same figures over the same terms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from agentjournal.memory.terms import query_terms, terms_of
+
+K1 = 1.2
+B = 0.4  # how much length counts: passages are sentences, of nearly one length
+MOST_OFTEN = 4  # a term that stands there more often counts as this often
+VECTOR_SHARE = 0.5  # of the fused score
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Scored(NamedTuple):
+    """A candidate: what BM25 gives it, and its cosine with the query; None: it has no vector."""
+
+    lexical: float
+    likeness: float | None
+
+
+def bm25(query: str, texts: Sequence[str]) -> list[float]:
+    """Return the score of each text; 0: none of the query's terms stands in it."""
+    return bm25_of(query_terms(query), [Counter(terms_of(text)) for text in texts])
+
+
+def bm25_of(asked: Sequence[str], documents: Sequence[Mapping[str, int]]) -> list[float]:
+    """Return the score of documents, each given as how often its terms stand in it.
+
+    Source: Robertson and Zaragoza, The Probabilistic Relevance Framework (2009); the idf is
+    never negative.
+    """
+    lengths = [sum(document.values()) for document in documents]
+    average = max(sum(lengths) / len(lengths), 1.0) if lengths else 1.0
+    idf = {
+        term: _idf(len(documents), sum(1 for document in documents if term in document))
+        for term in asked
+    }
+    return [
+        sum(idf[t] * _weight(document[t], length / average) for t in asked if t in document)
+        for document, length in zip(documents, lengths, strict=True)
+    ]
+
+
+def _idf(documents: int, holding: int) -> float:
+    return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
+
+
+def _weight(often: int, length: float) -> float:
+    often = min(often, MOST_OFTEN)
+    return often * (K1 + 1) / (often + K1 * (1 - B + B * length))
+
+
+def fused(candidates: Mapping[K, Scored], lowest_likeness: float | None = None) -> dict[K, float]:
+    """Return one score from 0 to 1 for each candidate: both measures scaled by their range, added.
+
+    `lowest_likeness` is that of all passages, from which the candidates were taken. Where there are
+    no vectors it is the lexical score alone. Source: Bruch et al., An Analysis of Fusion Functions
+    for Hybrid Retrieval (2022).
+    """
+    most = max((each.lexical for each in candidates.values()), default=0.0) or 1.0
+    alike = [each.likeness for each in candidates.values() if each.likeness is not None]
+    if not alike:
+        return {key: each.lexical / most for key, each in candidates.items()}
+    low = min(alike) if lowest_likeness is None else lowest_likeness
+    span = max(alike) - low or 1.0
+    return {
+        key: (1 - VECTOR_SHARE) * each.lexical / most
+        + VECTOR_SHARE * (0.0 if each.likeness is None else (each.likeness - low) / span)
+        for key, each in candidates.items()
+    }
+
+
+def best(scores: Mapping[K, float], order: Iterable[K]) -> list[K]:
+    """Return the keys of scores above 0, the highest first, equal ones as in `order`."""
+    places = {key: place for place, key in enumerate(order)}
+    found = [key for key, score in scores.items() if score > 0]
+    return sorted(found, key=lambda key: (-scores[key], places[key]))

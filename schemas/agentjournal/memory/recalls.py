@@ -1,0 +1,97 @@
+"""What recall finds, and what it needs from the outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal, Protocol, TypeAlias
+
+from agentjournal.ids import StreamId, Version
+
+Tier: TypeAlias = Literal["fact", "summary", "message"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query about an entity, as it is looked for."""
+
+    entity: StreamId
+    terms: Sequence[str]
+    vector: Sequence[float] | None = None  # None: only words are looked for
+    model: str = ""  # that made the vector
+    most: int = 100  # candidates of each measure
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that may answer: `lexical` is BM25, `likeness` the cosine, None without one."""
+
+    stream: StreamId
+    version: Version
+    number: int
+    tier: Tier
+    role: str
+    ref: str  # the id of the message or of the fact
+    event_id: str
+    text: str
+    said_at: datetime
+    lexical: float = 0.0
+    likeness: float | None = None
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Where it is, which no other passage has."""
+        return self.stream, self.version, self.number
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The candidates, facts that do not hold left out, and the least likeness of all passages."""
+
+    hits: Sequence[Hit]
+    lowest: float | None = None
+
+
+def holding(hits: Iterable[Hit], facts: Mapping[str, str]) -> list[Hit]:
+    """Return the hits without facts that do not hold; `facts` has the first id of each that does.
+
+    What was said twice is one fact.
+    """
+    kept = [hit for hit in hits if hit.tier != "fact" or hit.ref in facts]
+    return [replace(hit, ref=facts[hit.ref]) if hit.tier == "fact" else hit for hit in kept]
+
+
+class Recalls(Protocol):
+    """Finds passages of one entity, and of no other."""
+
+    async def find(self, asked: Asked) -> Found:
+        """Return the candidates. Raises Unavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where it was said: an event of a session, or of the entity's own stream."""
+
+    stream: StreamId
+    version: Version
+    event_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was found: a fact, a session's summary, or a sentence of a message, word for word.
+
+    `score` is between 0 and 1, and says how near it is to the query beside what else was found.
+    """
+
+    kind: Tier
+    text: str
+    score: float
+    said_at: datetime
+    source: Source
+    role: str
+    fact_id: str | None = None
+    message_id: str | None = None
+    tokens: int | None = None  # None: not counted, since there was no budget

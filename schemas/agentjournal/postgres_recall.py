@@ -1,0 +1,68 @@
+"""Recall in the read models: passages by their words and by their vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentjournal.ids import StreamId, Version, parse_stream
+from agentjournal.memory.embedding import vector_text
+from agentjournal.memory.recalls import Asked, Found, Hit, holding
+from agentjournal.postgres_views import PostgresViews
+from agentjournal.sql_statements import read_statements
+
+_SQL = read_statements("agentjournal", "recall.sql")
+
+
+class PostgresRecalls:
+    """Finds passages in the read models."""
+
+    def __init__(self, views: PostgresViews) -> None:
+        self._views = views
+        self._has_vectors = False  # asked again until there are some: the extension may come
+
+    async def find(self, asked: Asked) -> Found:
+        """Return the candidates. As the port."""
+        given: dict[str, Any] = {
+            "entity": asked.entity,
+            "terms": list(asked.terms),
+            "most": asked.most,
+        }
+        if asked.vector is not None and await self._can_compare():
+            vector = vector_text(asked.vector)
+            rows = await self._views.select(
+                _SQL["fused"], **given, vector=vector, model=asked.model
+            )
+        else:
+            rows = await self._views.select(_SQL["lexical"], **given)
+        hits = [_hit(row) for row in rows]
+        if any(hit.tier == "fact" for hit in hits):
+            hits = holding(hits, await self._holding(asked.entity))
+        return Found(hits, rows[0]["lowest"] if rows else None)
+
+    async def _can_compare(self) -> bool:
+        if not self._has_vectors:
+            [row] = await self._views.select(_SQL["has_vectors"])
+            self._has_vectors = row["has_vectors"]
+        return self._has_vectors
+
+    async def _holding(self, entity: StreamId) -> Mapping[str, str]:
+        kind, tenant, name = parse_stream(entity)
+        rows = await self._views.select(_SQL["holding"], tenant=tenant, kind=kind, id=name)
+        return {each: row["fact_id"] for row in rows for each in row["fact_ids"]}
+
+
+def _hit(row: Mapping[str, Any]) -> Hit:
+    return Hit(
+        stream=StreamId(row["stream"]),
+        version=Version(row["version"]),
+        number=row["number"],
+        tier=row["tier"],
+        role=row["role"],
+        ref=row["ref"],
+        event_id=row["event_id"],
+        text=row["text"],
+        said_at=row["said_at"],
+        lexical=row["lexical"],
+        likeness=row["likeness"],
+    )
