@@ -17,7 +17,8 @@ EXTRACTOR = ("rules", version_order("1"))
 def held(candidates: Sequence[Candidate], *, as_of: datetime | None = None) -> list[Learned]:
     """Return the facts that candidates lead to, whatever order they come in.
 
-    Those that hold at `as_of` are active: without it, those that hold after all that was said.
+    What a better source outranks holds at no time, and is none. Those that hold at `as_of` are
+    active: without it, those that hold after all that was said.
     """
     about: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for each in candidates:
@@ -45,7 +46,8 @@ def _of_entity(entity: str, candidates: Sequence[Candidate], as_of: datetime) ->
         [_learned(key, version, each) for version, (key, each) in enumerate(sorted(named.items()))],
         [_retracted(each) for each in candidates if each.retracts],
     )
-    return [_shown(entity, fact, named, as_of) for fact in facts.facts_of(said)]
+    holding = (fact for fact in facts.facts_of(said) if fact.ended_by != "outranked")
+    return [_shown(entity, fact, named, as_of) for fact in holding]
 
 
 def _id(each: Candidate) -> str:
@@ -94,7 +96,7 @@ def _shown(
         valid_from=instant(fact.valid_from),
         valid_to=instant(fact.valid_to) if fact.valid_to else None,
         active=fact.holds(as_of),
-        hidden=fact.ended_by in {"retracted", "outranked"},
+        hidden=fact.ended_by == "retracted",
         cardinality=first.cardinality,
     )
 

@@ -40,6 +40,11 @@ class Judged:
         found = matched([self.golds[number] for number in order], self.learned)
         return {order[place]: index for place, index in found.items()}
 
+    def is_heard(self, number: int) -> bool:
+        """Whether a label was matched by a fact that cites where it was said first."""
+        index = self.pairs.get(number)
+        return index is not None and self.golds[number].evidence[0] in self.learned[index].evidence
+
     @cached_property
     def counted(self) -> list[int]:
         """Indices of promoted facts that count: those which only may be found do not."""
@@ -104,17 +109,18 @@ def _sources(judged: Judged) -> Counts:
 
 
 def _traps(judged: Judged) -> Counts:
-    """What was learned from noise, from the scratchpad, and of the planted false memories."""
+    """What was learned from noise, from the scratchpad, and of the planted false memories.
+
+    A fact that matches a label is true, whatever words it shares with a trap.
+    """
     case = judged.case
+    false = [fact for fact in judged.learned if not any(same(gold, fact) for gold in case.facts)]
     noise = _share(
         bool(fact.evidence) and case.noise >= set(fact.evidence) for fact in judged.learned
     )
     scratch = _share(not case.scratch.isdisjoint(fact.evidence) for fact in judged.learned)
     resisted = _share(
-        not any(
-            trap.event_id in fact.evidence and _says(trap.value, fact.value)
-            for fact in judged.learned
-        )
+        not any(trap.event_id in fact.evidence and _says(trap.value, fact.value) for fact in false)
         for trap in case.distractors
     )
     return {"noise": noise, "scratchpad": scratch, "false-memory resistance": resisted}
@@ -144,9 +150,9 @@ def _updates(judged: Judged) -> Counts:
 def _as_of(judged: Judged) -> Counts:
     """The value of a single-valued slot at three times: with its first, its last, and between.
 
-    `as-of` counts slots whose values were all learned: whether time is kept, apart from whether
-    a value was found. `as-of, all slots` counts every slot. A slot that may hold something or not
-    is left out.
+    `as-of` counts slots whose values were all learned where they were said first: whether time is
+    kept, apart from whether a value was found. `as-of, all slots` counts every slot. A slot that
+    may hold something or not is left out.
     """
     slots: dict[tuple[str, str], list[int]] = defaultdict(list)
     unsure = {(gold.entity, gold.attribute) for gold in judged.golds if gold.optional}
@@ -159,7 +165,7 @@ def _as_of(judged: Judged) -> Counts:
         times = (golds[0].valid_from, golds[len(golds) // 2].valid_from, _END)
         share = _share(_right_at(judged, golds, time) for time in times)
         every = every.plus(share)
-        if all(number in judged.pairs for number in numbers):
+        if all(judged.is_heard(number) for number in numbers):
             learned = learned.plus(share)
     return {"as-of": learned, "as-of, all slots": every}
 
