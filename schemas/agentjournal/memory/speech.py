@@ -75,6 +75,7 @@ class Listening:
         quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
         for read, retracts in _taken_back(sentence, self.rules):
             self._try(statement, read, quote, asked, is_fiction=is_fiction, retracts=retracts)
+            asked = ""  # the first clause answers
 
     def _try(  # noqa: PLR0913 - what is read, and how
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any
 
@@ -28,7 +28,7 @@ _TIMES = {
 }
 _AMOUNT = re.compile(r"([+-]?\d+(?:\.\d+)?) ?([^\d\s].*)")
 _EMAIL = re.compile(r"[\w.+'-]{1,64}@[\w-]+(?:\.[\w-]+)+")
-_PHONE = re.compile(r"\+?[\d][\d\s()./-]{5,22}\d")
+_PHONE = re.compile(r"\+?\(?[\d][\d\s()./-]{5,22}\d")
 _FEET = re.compile(r"(\d)\s*(?:'|′|ft\.?|feet|foot)\s*(\d{1,2})?\s*(?:\"|″|''|in\.?|inch|inches)?")
 _CURRENCY = re.compile(
     r"(?P<sign>US\$|[$€£¥])|\b(?P<word>usd|eur|gbp|chf|jpy|cad|aud|sek|nok|dkk|pln|inr|dollars?|euros?"
@@ -57,8 +57,29 @@ _UNITS = {
 _WORDS = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+            "twenty",
+        ]
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "a hundred": 100, "one hundred": 100}
 _IN_WORDS = re.compile(
@@ -76,27 +97,20 @@ def value_of(slot: Slot, written: str, at: str) -> Any:
     text = " ".join(written.split()).strip(_EDGES)
     if not text:
         return None
-    match slot.type:
-        case "number":
-            return _number(text)
-        case "quantity":
-            return _quantity(text)
-        case "money":
-            return _money(text)
-        case "date":
-            return date_of(text, at, is_past=slot.attribute == "birthday")
-        case "time":
-            return time_of(text)
-        case "email":
-            found = _EMAIL.fullmatch(text)
-            return found and found[0]
-        case "phone":
-            found = _PHONE.fullmatch(" ".join(written.split()).strip(" .,;:!?\"'"))
-            return found and found[0]
-        case "choice":
-            return slot.choices.get(text.casefold())
-        case "text" | "name" | "code":
-            return slot.choices.get(text.casefold(), text)
+    if slot.type == "date":
+        return date_of(text, at, is_past=slot.attribute == "birthday")
+    return _READERS.get(slot.type, _chosen)(slot, text)
+
+
+def _chosen(slot: Slot, text: str) -> Any:
+    """Return the choice that a word means; where there are none, the word."""
+    return slot.choices.get(text.casefold(), None if slot.type == "choice" else text)
+
+
+def _name(slot: Slot, text: str) -> str | None:
+    """Return a name without the small words before it: `little Mira`."""
+    named = re.sub(r"^(?:[a-z]+ )+(?=[A-Z])", "", text)
+    return slot.choices.get(named.casefold(), named)
 
 
 def normal_form(value: Any) -> str:
@@ -167,3 +181,24 @@ def _money(text: str) -> str | None:
         return None
     name = currency[0].casefold()
     return f"{_plain(amount)} {_CURRENCIES.get(name, name.upper())}"
+
+
+def _email(text: str) -> str | None:
+    found = _EMAIL.fullmatch(text)
+    return found and found[0]
+
+
+def _phone(text: str) -> str | None:
+    found = _PHONE.fullmatch(text)
+    return found and found[0]
+
+
+_READERS: Mapping[str, Callable[[Slot, str], Any]] = {
+    "name": _name,
+    "number": lambda _, text: _number(text),
+    "quantity": lambda _, text: _quantity(text),
+    "money": lambda _, text: _money(text),
+    "time": lambda _, text: time_of(text),
+    "email": lambda _, text: _email(text),
+    "phone": lambda _, text: _phone(text),
+}
