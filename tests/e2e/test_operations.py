@@ -36,7 +36,7 @@ pytestmark = pytest.mark.stack
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 AGENTJOURNAL = Path(sys.executable).with_name("agentjournal")
 DATABASE = "rights"
-ROLES = ("sequencer", "projector", "cache", "janitor", "meter")
+ROLES = ("sequencer", "projector", "cache", "janitor", "promoter", "meter")
 USERS_OF_REDIS = ("sequencer", "cache", "meter", "agent", "viewer")
 
 
@@ -135,6 +135,16 @@ async def idles_and_is_too_much(log: aj.Log, session: aj.Session) -> None:
     await met(is_told, timeout_s=60)
 
 
+async def is_promoted(log: aj.Log) -> None:
+    """See that a promoter has read a session that has expired, with its own rights only."""
+    expired_one = log.session("s-2")
+
+    async def is_told() -> bool:
+        return "promotion.completed" in await types_of(expired_one)
+
+    await met(is_told, timeout_s=60)
+
+
 async def is_metered(settings: Settings) -> None:
     """See what a meter shows that has its own rights only."""
     async with asyncio.timeout(60):
@@ -180,6 +190,7 @@ async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -
             await writes_and_counts(users, session, log.counter("calls"))
             await idles_and_is_too_much(log, session)
             watching = replace(log.settings, redis=users.redis("viewer"))
+            await is_promoted(log)
             await is_metered(watching)
             await is_on_the_screen(watching)
         for role in roles:
@@ -203,6 +214,8 @@ async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -
         ("cache", "SELECT FROM agentjournal.events"),
         ("cache", "SELECT FROM agentjournal_internal.events_1"),
         ("meter", "SELECT FROM agentjournal.events"),
+        ("promoter", "SELECT FROM agentjournal_internal.heads"),
+        ("promoter", "UPDATE agentjournal_internal.sessions_1 SET status = 'ended'"),
         ("janitor", "SELECT FROM agentjournal_internal.events_1"),
         ("janitor", "UPDATE agentjournal_internal.sessions_1 SET status = 'expired'"),
     ],

@@ -36,7 +36,7 @@ from tests.waiting import awaited
 pytestmark = pytest.mark.stack
 
 SERVERS = ("kafka", "postgres", "redis")
-ROLES = ("sequencer", "projector", "cache", "janitor", "meter")
+ROLES = ("sequencer", "projector", "cache", "janitor", "promoter", "meter")
 
 
 @pytest.fixture(scope="module")
