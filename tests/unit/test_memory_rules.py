@@ -9,7 +9,7 @@ import pytest
 
 from agentjournal.events import Entity
 from agentjournal.ids import Version
-from agentjournal.memory.candidates import Extraction, Statement
+from agentjournal.memory.candidates import Extraction, Role, Statement
 from agentjournal.memory.extracting import extract
 from agentjournal.memory.rule import Case, Rule
 from agentjournal.memory.rules import default_rules
@@ -20,6 +20,7 @@ ENTITIES = [
     Entity(kind="account", id="a"),
     Entity(kind="project", id="p"),
 ]
+SAID_AT = "2026-01-14T10:00:00Z"
 RULES = default_rules().rules
 CASES = [
     pytest.param(rule, case, id=f"{rule.name}-{number}")
@@ -35,9 +36,10 @@ COUNTER_EXAMPLES = [
 
 def said(text: str, asked: str | None = None) -> Extraction:
     """Return what is made of a text of the user, after a question of the assistant."""
+    turns: list[tuple[Role, str | None]] = [("assistant", asked), ("user", text)]
     statements = [
-        Statement("s", f"e{version}", Version(version), "2026-01-14T10:00:00Z", role, "message", each)
-        for version, (role, each) in enumerate((("assistant", asked), ("user", text)), 1)
+        Statement("s", f"e{number}", Version(number), SAID_AT, role, "message", each)
+        for number, (role, each) in enumerate(turns, 1)
         if each is not None
     ]
     return extract(statements, ENTITIES, default_slots(), default_rules())

@@ -29,13 +29,16 @@ _FORMS = tuple(
     )
 )
 _AHEAD = re.compile(
-    r"in (?P<count>\d+|a|an|one|two|three|four|five|six) (?P<unit>day|week|month|year)s?", re.I
+    r"in (?P<count>\d+|a|an|one|two|three|four|five|six) (?P<unit>day|week|month|year)s?",
+    re.IGNORECASE,
 )
 _WEEKDAY = re.compile(
-    r"(?P<next>(?:next|this|on|coming) )?(?P<day>mon|tue|wed|thu|fri|sat|sun)[a-z]*", re.I
+    r"(?P<next>(?:next|this|on|coming) )?(?P<day>mon|tue|wed|thu|fri|sat|sun)[a-z]*", re.IGNORECASE
 )
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-_CLOCK = re.compile(r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?\s*(?P<half>[ap]\.?m\.?)?", re.I)
+_CLOCK = re.compile(
+    r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?\s*(?P<half>[ap]\.?m\.?)?", re.IGNORECASE
+)
 
 
 def date_of(text: str, at: str, *, is_past: bool = False) -> str | None:

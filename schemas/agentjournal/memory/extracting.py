@@ -6,6 +6,7 @@ assistant says is only used to understand an answer; system prompts and document
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from agentjournal.events import Entity, Extractor
@@ -16,6 +17,9 @@ from agentjournal.memory.speech import Listening
 from agentjournal.memory.summarising import summary_of
 from agentjournal.memory.tool_facts import tool_facts
 
+_MAX_ASKED = 2_000  # characters at the end of what the assistant said
+_QUESTIONS = 3
+_QUESTION = re.compile(r"[^.!?\n]*\?")
 EXTRACTOR = Extractor(name="rules", version="1")
 
 
@@ -27,7 +31,7 @@ def extract(
     A fact about a kind of entity is kept only where the session has one of it and no more: of two
     users nobody can say which one is meant.
     """
-    about = {each.kind: each for each in entities if _is_alone(each, entities)}
+    about: dict[str, Entity] = {each.kind: each for each in entities if _is_alone(each, entities)}
     listening = Listening(about, slots, rules)
     asked = ""
     for statement in statements:
@@ -37,7 +41,7 @@ def extract(
             listening.hear(statement, asked)
             asked = ""
         elif statement.role == "assistant":
-            asked = statement.text
+            asked = _questions(statement.text)
     done = tool_facts(statements, about, slots, listening.candidates)
     candidates = sorted([*listening.candidates, *done], key=lambda each: each.statement.version)
     return Extraction(candidates, listening.refused, summary_of(statements))
@@ -45,3 +49,9 @@ def extract(
 
 def _is_alone(entity: Entity, entities: Sequence[Entity]) -> bool:
     return len({each.id for each in entities if each.kind == entity.kind}) == 1
+
+
+def _questions(text: str) -> str:
+    """Return the last questions of a text, without what was said before them."""
+    asked = _QUESTION.findall(text[-_MAX_ASKED:])
+    return "\n".join(each.strip() for each in asked[-_QUESTIONS:])

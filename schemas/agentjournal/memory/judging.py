@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from agentjournal.memory.rule import Rule
@@ -17,10 +18,10 @@ UNCERTAIN = "uncertain"
 TASK_ONLY = "for this task only"
 FICTION = "made up"
 
-_COMMA = re.compile(r"[,;:()]|\s[-–—]+\s|—")
-_STRONG = re.compile(r"[;()]|\s[-–—]+\s|—|\b(?:but|because|although|though|however|whereas)\b")
+_COMMA = re.compile(r"[,;:()]|\s[-\u2013—]+\s|—")
+_STRONG = re.compile(r"[;()]|\s[-\u2013—]+\s|—|\b(?:but|because|although|though|however|whereas)\b")
 _CLAUSE = re.compile(
-    r"[,;:()]|\s[-–—]+\s|—|\b(?:but|and|because|so|since|as|although|though|however)\b",
+    r"[,;:()]|\s[-\u2013—]+\s|—|\b(?:but|and|because|so|since|as|although|though|however)\b",
     re.IGNORECASE,
 )
 
@@ -41,28 +42,36 @@ def is_meant(rule: Rule, sentence: Sentence) -> bool:
 
 def objection(rule: Rule, sentence: Sentence, match: Span, cues: Cues) -> str | None:
     """Return why a match is no fact, in fixed words; None: it is one."""
+    for allowance, reason, speaks_against in _OBJECTIONS:
+        if allowance not in rule.allow and speaks_against(sentence, match, cues):
+            return reason
+    wide = _around(sentence.text, match, _STRONG)
     text = sentence.text
-    narrow, wide = _around(text, match, _CLAUSE), _around(text, match, _STRONG)
-    before = text[: match.start]
-    said = text[match.start : match.end]
-    allow = rule.allow
-    if "question" not in allow and _is_asked(sentence, match, cues):
-        return QUESTION
-    if "hypothetical" not in allow and cues.hypothetical.search(before + said):
-        return HYPOTHETICAL
-    if "modal" not in allow and cues.modal.search(text[narrow.start : match.start]):
-        return HYPOTHETICAL
-    if "reported" not in allow and (
-        cues.reported.search(before) or cues.reported_after.match(text[match.end :])
-    ):
-        return REPORTED
-    if "negation" not in allow and cues.negation.search(text[narrow.start : match.start]):
-        return NEGATED
-    if "uncertain" not in allow and cues.uncertain.search(
-        text[narrow.start : _around(text, match, _COMMA).end]
-    ):
-        return UNCERTAIN
     return _passing(rule, text[wide.start : wide.end], text[wide.start : match.end], cues)
+
+
+def _is_hypothetical(sentence: Sentence, match: Span, cues: Cues) -> bool:
+    return cues.hypothetical.search(sentence.text[: match.end]) is not None
+
+
+def _is_modal(sentence: Sentence, match: Span, cues: Cues) -> bool:
+    return cues.modal.search(_clause_before(sentence.text, match)) is not None
+
+
+def _is_reported(sentence: Sentence, match: Span, cues: Cues) -> bool:
+    if cues.reported.search(sentence.text[: match.start]):
+        return True
+    return cues.reported_after.match(sentence.text[match.end :]) is not None
+
+
+def _is_negated(sentence: Sentence, match: Span, cues: Cues) -> bool:
+    return cues.negation.search(_clause_before(sentence.text, match)) is not None
+
+
+def _is_uncertain(sentence: Sentence, match: Span, cues: Cues) -> bool:
+    start = _around(sentence.text, match, _CLAUSE).start
+    end = _around(sentence.text, match, _COMMA).end
+    return cues.uncertain.search(sentence.text[start:end]) is not None
 
 
 def _passing(rule: Rule, clause: str, until: str, cues: Cues) -> str | None:
@@ -94,3 +103,17 @@ def _around(text: str, match: Span, separator: re.Pattern[str]) -> Span:
         start = found.end()
     after = separator.search(text, match.end)
     return Span(start, after.start() if after else len(text))
+
+
+def _clause_before(text: str, match: Span) -> str:
+    return text[_around(text, match, _CLAUSE).start : match.start]
+
+
+_OBJECTIONS: tuple[tuple[str, str, Callable[[Sentence, Span, Cues], bool]], ...] = (
+    ("question", QUESTION, _is_asked),
+    ("hypothetical", HYPOTHETICAL, _is_hypothetical),
+    ("modal", HYPOTHETICAL, _is_modal),
+    ("reported", REPORTED, _is_reported),
+    ("negation", NEGATED, _is_negated),
+    ("uncertain", UNCERTAIN, _is_uncertain),
+)

@@ -10,8 +10,12 @@ from typing import Any, get_args
 from agentjournal.errors import NotConfigured
 from agentjournal.memory.candidates import Kind
 
-ALLOWANCES = (
-    "question", "hypothetical", "modal", "reported", "negation", "uncertain", "task", "request", "shared",
+ALLOWANCES = frozenset(
+    {
+        "question", "hypothetical", "modal", "reported", "negation", "uncertain",  # of the sentence
+        "task", "request",  # of a durable rule
+        "shared",  # the words may be a value of another rule too
+    }
 )  # fmt: skip
 _FIELDS = {
     "name", "attribute", "entity", "hints", "patterns", "kind", "value", "split", "durable",
@@ -33,7 +37,8 @@ class Case:
 class Rule:
     """A pattern and the slot that its value is for.
 
-    `hints`: one of them is in every sentence that the rule may match, in lower case. `durable`: a
+    `hints` is found in every sentence that the rule may match, in lower case: most rules need no
+    more than this look. `durable`: a
     sign of durability is needed where the sentence asks for something. `allow`: what does not
     speak against this rule. `asked`: what the assistant has just asked for. `reject`: values that
     are none.
@@ -42,7 +47,7 @@ class Rule:
     name: str
     attribute: str
     entities: tuple[str, ...]
-    hints: tuple[str, ...]
+    hints: re.Pattern[str] | None
     patterns: tuple[re.Pattern[str], ...]
     kind: Kind | None
     value: Any
@@ -81,7 +86,7 @@ def rule_of(place: str, given: Mapping[str, Any], filled: Callable[[str], str]) 
         name=given["name"],
         attribute=given["attribute"],
         entities=tuple(given.get("entity", ["user"])),
-        hints=tuple(given.get("hints", [])),
+        hints=_any_of(given.get("hints", [])),
         patterns=tuple(each for each in patterns if each is not None),
         kind=_kind(place, given.get("kind")),
         value=given.get("value"),
@@ -98,6 +103,10 @@ def rule_of(place: str, given: Mapping[str, Any], filled: Callable[[str], str]) 
     )
 
 
+def _any_of(words: list[str]) -> re.Pattern[str] | None:
+    return re.compile("|".join(map(re.escape, words))) if words else None
+
+
 def _kind(place: str, kind: str | None) -> Any:
     if kind is not None and kind not in get_args(Kind):
         raise NotConfigured(f"{place}: kind {kind!r} is not one of {', '.join(get_args(Kind))}")
@@ -107,7 +116,9 @@ def _kind(place: str, kind: str | None) -> Any:
 def _allowances(place: str, given: list[str]) -> frozenset[str]:
     for name in given:
         if name not in ALLOWANCES:
-            raise NotConfigured(f"{place}: allow: {name!r} is not one of {', '.join(ALLOWANCES)}")
+            raise NotConfigured(
+                f"{place}: allow: {name!r} is not one of {', '.join(sorted(ALLOWANCES))}"
+            )
     return frozenset(given)
 
 

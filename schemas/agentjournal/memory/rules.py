@@ -101,7 +101,7 @@ def default_rules(language: str = "en") -> Rules:
     folder = files("agentjournal.memory") / "rules" / language
     if not folder.is_dir():
         raise NotConfigured(f"there are no rules for the language {language!r}")
-    return _read(language, folder)  # type: ignore[arg-type]  # a folder inside a package
+    return _read(language, folder)
 
 
 def read_rules(path: str | Path) -> Rules:

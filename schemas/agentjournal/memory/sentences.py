@@ -13,11 +13,11 @@ _TAGGED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]*)?>.*?(?:</\1\s*>|\Z)", re.DO
 _CITED = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
 _FORWARDED = re.compile(
     r"^[ \t]*-{2,}[^\n]{0,60}\b(?:forwarded|original|begin|start)\b[^\n]{0,60}$.*"
-    r"|^[ \t]*(?:from|von|de):[^\n]*\n(?:[ \t]*(?:to|cc|bcc|date|sent|subject|reply-to):[^\n]*\n?)+.*",
+    r"|^[ \t]*from:[^\n]*\n(?:[ \t]*(?:to|cc|bcc|date|sent|subject|reply-to):[^\n]*\n?)+.*",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _MACHINE = re.compile(
-    r"^[ \t]*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|WARN|ERROR|DEBUG|TRACE)\b|Traceback |at \S+\()"
+    r"^[ \t]*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|WARN|ERROR|DEBUG|TRACE)\b|Traceback )"
     r".*$",
     re.MULTILINE,
 )
@@ -25,9 +25,9 @@ _QUOTED = re.compile(
     r'"([^"\n]{2,400})"|`([^`\n]{2,400})`|“([^”\n]{2,400})”|«([^»\n]{2,400})»|„([^“”\n]{2,400})[“”]'
 )
 _JSON = re.compile(r"^[ \t]*[{\[]\s*[\"{\[].*?^[ \t]*[}\]]", re.MULTILINE | re.DOTALL)
-_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|\n+")
-_BULLET = re.compile(r"[ \t]*(?:[-*•+–]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+|\s+")
-_LETTER = re.compile(r"[^\W\d_]|\d{3,}|@")
+_END = re.compile(r"[.!?…]+[\"'”\u2019)\]]*(?=\s|$)|\n+")
+_BULLET = re.compile(r"[ \t]*(?:[-*•+\u2013]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+|\s+")
+_LETTER = re.compile(r"[^\W_]")
 _LONGEST_WORD = 24  # characters that are looked at for an abbreviation
 _SHORT_QUOTE = 2  # words: a name or a term, not what somebody said
 
@@ -41,7 +41,7 @@ class Sentence(NamedTuple):
     @property
     def is_question(self) -> bool:
         """Whether it ends as one."""
-        return self.text.rstrip("\"'”’)]! ").endswith("?")
+        return self.text.rstrip("\"'”\u2019)]! ").endswith("?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from agentjournal.memory.values import normal_form, value_of
 
 NO_ENTITY = "of nobody in this session"
 NO_VALUE = "not a value of its slot"
-_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "\u00a0": " ", "\u202f": " "})
+_APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00a0": " ", "\u202f": " "})
 _NOT_IN_NAMES = re.compile(r"\W+")
 _SPELLINGS = (("favorite", "favourite"), ("color", "colour"), ("flavor", "flavour"))
 _NO_LONGER = (
@@ -77,7 +77,7 @@ class Listening:
             self._try(statement, read, quote, asked, is_fiction=is_fiction, retracts=retracts)
             asked = ""  # the first clause answers
 
-    def _try(  # noqa: PLR0913 - what is read, and how
+    def _try(
         self,
         statement: Statement,
         read: Sentence,
@@ -193,9 +193,9 @@ def _matches(sentence: Sentence, asked: str, rules: Rules) -> Iterator[Found]:
     lowered = sentence.text.casefold()
     claimed: list[Span] = []
     for rule in rules.rules:
-        if rule.hints and not any(hint in lowered for hint in rule.hints):
+        if rule.hints is not None and not rule.hints.search(lowered):
             continue
-        if rule.asked is not None and not rule.asked.search(asked):
+        if rule.asked is not None and not (asked and rule.asked.search(asked)):
             continue
         if not is_meant(rule, sentence):
             continue

@@ -15,8 +15,8 @@ from typing import Any
 from agentjournal.memory.dates import date_of, time_of
 from agentjournal.memory.slots import Slot
 
-_EDGES = " \t\r\n.,;:!?\"'“”‘’„«»()[]*_`"
-_THOUSANDS = re.compile(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
+_EDGES = " \t\r\n.,;:!?\"'“”\u2018\u2019„«»()[]*_`"
+_THOUSANDS = re.compile(r"(?<=\d)[,'\u2019\u00a0\u202f](?=\d{3}(?!\d))")
 _NUMBER = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*(k|thousand|m|million|bn|billion)?\b", re.IGNORECASE)
 _TIMES = {
     "k": 10**3,
@@ -29,7 +29,9 @@ _TIMES = {
 _AMOUNT = re.compile(r"([+-]?\d+(?:\.\d+)?) ?([^\d\s].*)")
 _EMAIL = re.compile(r"[\w.+'-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 _PHONE = re.compile(r"\+?\(?[\d][\d\s()./-]{5,22}\d")
-_FEET = re.compile(r"(\d)\s*(?:'|′|ft\.?|feet|foot)\s*(\d{1,2})?\s*(?:\"|″|''|in\.?|inch|inches)?")
+_FEET = re.compile(
+    r"(\d)\s*(?:'|\u2032|ft\.?|feet|foot)\s*(\d{1,2})?\s*(?:\"|″|''|in\.?|inch|inches)?"
+)
 _CURRENCY = re.compile(
     r"(?P<sign>US\$|[$€£¥])|\b(?P<word>usd|eur|gbp|chf|jpy|cad|aud|sek|nok|dkk|pln|inr|dollars?|euros?"
     r"|pounds?(?: sterling)?|francs?|yen|bucks|quid|rupees?)\b",
@@ -132,7 +134,7 @@ def normal_form(value: Any) -> str:
 
 
 def _normal_text(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     plain = " ".join(plain.split())
     plain = plain.strip(_EDGES) or plain
     if _PHONE.fullmatch(plain) and not re.fullmatch(r"\d{4}-\d\d(?:-\d\d)?", plain):
