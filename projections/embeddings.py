@@ -13,7 +13,7 @@ from agentjournal.envelope import Recorded
 from agentjournal.memory.embedding import Embedder, vector_text
 from projections.folding import FOLD_ERRORS
 from projections.projection import Context, Projection, read_sql
-from projections.recall import passages_in
+from projections.recall import passages_in, place_of
 from projections.recall_tables import EMBEDDINGS
 from projections.rows import Changes
 
@@ -47,10 +47,10 @@ def embeddings(vectors: Vectors) -> Projection:
     """Return the projection whose vectors come from there."""
 
     def fold(r: Recorded, context: Context, changes: Changes) -> Context:
+        whose = {**place_of(r), "version": r.version, "model": vectors.embedder.model}
         texts = [passage.found_by for passage in passages_in(r, r.data)]
         for number, vector in enumerate(vectors.of(texts)):
-            row = {"stream": r.stream, "version": r.version, "number": number}
-            changes.add("embeddings", {**row, "model": vectors.embedder.model, "vector": vector})
+            changes.add("embeddings", {**whose, "number": number, "vector": vector})
         return context
 
     return Projection(

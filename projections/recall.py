@@ -49,7 +49,7 @@ def passages_in(recorded: Recorded, data: Any) -> Iterator[Passage]:
 
 
 def _add(r: Recorded, data: Any, changes: Changes, tier: str, role: str, ref: str) -> None:
-    place = _place(r)
+    place = place_of(r)
     found = said = 0
     for number, passage in enumerate(passages_in(r, data)):
         terms = terms_of(passage.found_by)
@@ -72,7 +72,8 @@ def _add(r: Recorded, data: Any, changes: Changes, tier: str, role: str, ref: st
         changes.add("recall_streams", {**place, "passages": found, "terms": said})
 
 
-def _place(r: Recorded) -> Row:
+def place_of(r: Recorded) -> Row:
+    """Return the columns that say whose passages these are."""
     kind, tenant, name = parsed_stream(r.stream)
     return {
         "stream": r.stream,
@@ -100,7 +101,7 @@ def _message(r: Recorded, data: Any, changes: Changes) -> None:
 
 
 def _learned(r: Recorded, data: Any, changes: Changes) -> None:
-    changes.add("recall_streams", {**_place(r), "own_scope": r.stream})
+    changes.add("recall_streams", {**place_of(r), "own_scope": r.stream})
     _add(r, data, changes, "fact", data["author_role"], data["fact_id"])
 
 
@@ -114,7 +115,7 @@ def _started(r: Recorded, data: Any, changes: Changes) -> None:
     _, tenant, _ = parsed_stream(r.stream)
     user = data.get("user")
     row = {
-        **_place(r),
+        **place_of(r),
         "own_scope": None if user is None else stream_id("user", tenant, user),
         "entity_scopes": _scopes(tenant, data),
     }
@@ -124,7 +125,7 @@ def _started(r: Recorded, data: Any, changes: Changes) -> None:
 def _updated(r: Recorded, data: Any, changes: Changes) -> None:
     if data.get("entities") is not None:
         _, tenant, _ = parsed_stream(r.stream)
-        changes.add("recall_streams", {**_place(r), "entity_scopes": _scopes(tenant, data)})
+        changes.add("recall_streams", {**place_of(r), "entity_scopes": _scopes(tenant, data)})
 
 
 def _scopes(tenant: str, data: Mapping[str, Any]) -> str:

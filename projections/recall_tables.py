@@ -39,4 +39,7 @@ RECALL_CUTS = Table(
         "to_version": "first",
     },
 )
-EMBEDDINGS = Table("embeddings", {**_PASSAGE, "model": "first", "vector": "first"})
+EMBEDDINGS = Table(
+    "embeddings",
+    {**_PASSAGE, **dict.fromkeys(("tenant", "session_id", "model", "vector"), "first")},
+)

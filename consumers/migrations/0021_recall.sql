@@ -116,11 +116,13 @@ BEGIN
     END IF;
     CREATE EXTENSION IF NOT EXISTS vector;
     CREATE TABLE agentjournal_internal.embeddings_1 (
-        stream  text NOT NULL,
-        version bigint NOT NULL,
-        number  int NOT NULL,
-        model   text NOT NULL,
-        vector  halfvec NOT NULL,
+        stream     text NOT NULL,
+        version    bigint NOT NULL,
+        number     int NOT NULL,
+        tenant     text NOT NULL,
+        session_id text,
+        model      text NOT NULL,
+        vector     halfvec NOT NULL,
         PRIMARY KEY (stream, version, number)
     );
     -- Read whole, a row beside the next: never moved elsewhere or packed.
@@ -128,10 +130,55 @@ BEGIN
     INSERT INTO agentjournal_internal.projection_checkpoints (projection, generation, partition)
     SELECT 'embeddings', 1, p FROM generate_series(0, 7) AS p;
     CREATE VIEW agentjournal.embeddings AS
-    SELECT stream, version, number, model, vector FROM agentjournal_internal.embeddings_1;
+    SELECT tenant, session_id, stream, version, number, model, vector
+    FROM agentjournal_internal.embeddings_1;
     COMMENT ON VIEW agentjournal.embeddings IS
-        'Vectors of passages, as a local model makes them; only where Postgres has pgvector.';
+        'Vectors of passages, as a local model makes them. Only where Postgres has pgvector.';
+    COMMENT ON COLUMN agentjournal.embeddings.tenant IS 'whose data it is';
+    COMMENT ON COLUMN agentjournal.embeddings.session_id IS
+        'the session; null for what was learned of an entity';
+    COMMENT ON COLUMN agentjournal.embeddings.stream IS 'the stream of the passage';
+    COMMENT ON COLUMN agentjournal.embeddings.version IS 'of the event that it is in';
+    COMMENT ON COLUMN agentjournal.embeddings.number IS 'of the passage in it, from 0';
+    COMMENT ON COLUMN agentjournal.embeddings.model IS 'that made the vector';
+    COMMENT ON COLUMN agentjournal.embeddings.vector IS 'of length 1';
     RETURN true;
 END
 $make$;
 SELECT agentjournal_internal.make_embeddings();
+
+COMMENT ON VIEW agentjournal.passages IS
+    'What recall searches: sentences of what user and assistant said, facts, summaries of sessions. '
+    'What was retracted, rewound or deleted is not in it; which facts hold says current_facts.';
+COMMENT ON COLUMN agentjournal.passages.tenant IS 'whose data it is';
+COMMENT ON COLUMN agentjournal.passages.session_id IS
+    'the session; null for what was learned of an entity';
+COMMENT ON COLUMN agentjournal.passages.stream IS 'the stream of the event';
+COMMENT ON COLUMN agentjournal.passages.version IS 'of the event that it is in';
+COMMENT ON COLUMN agentjournal.passages.number IS 'of the passage in it, from 0';
+COMMENT ON COLUMN agentjournal.passages.tier IS 'message, fact or summary';
+COMMENT ON COLUMN agentjournal.passages.role IS
+    'who said it: user, assistant, developer, tool or system; empty for a summary';
+COMMENT ON COLUMN agentjournal.passages.ref IS 'id of the message or the fact';
+COMMENT ON COLUMN agentjournal.passages.event_id IS 'id of the event';
+COMMENT ON COLUMN agentjournal.passages.text IS 'what it says';
+COMMENT ON COLUMN agentjournal.passages.said_at IS
+    'broker''s time of the event; for what was imported the source''s';
+COMMENT ON COLUMN agentjournal.passages.scopes IS 'streams of the entities that it is about';
+COMMENT ON COLUMN agentjournal.passages.terms IS
+    'its words as they are searched, with D, C, B or A for once, twice, three times or more';
+COMMENT ON COLUMN agentjournal.passages.length IS 'how many terms it has';
+
+COMMENT ON VIEW agentjournal.searched_streams IS
+    'Streams that have passages, or may get some, and whom they are about.';
+COMMENT ON COLUMN agentjournal.searched_streams.tenant IS 'whose data it is';
+COMMENT ON COLUMN agentjournal.searched_streams.session_id IS
+    'the session; null for the stream of an entity';
+COMMENT ON COLUMN agentjournal.searched_streams.stream IS 'the stream';
+COMMENT ON COLUMN agentjournal.searched_streams.scopes IS 'streams of the entities that it is about';
+COMMENT ON COLUMN agentjournal.searched_streams.passages IS
+    'how many passages it had, also those that are gone';
+COMMENT ON COLUMN agentjournal.searched_streams.terms IS 'how many terms they had';
+COMMENT ON FUNCTION agentjournal.found_passages(text, text[], int) IS
+    'The passages about an entity, given as its stream, that have one of these terms, with their '
+    'BM25 scores, the best first, at most so many. Terms are words as the column terms has them.';

@@ -145,8 +145,7 @@ class SessionState(WorkState):
     @property
     def open_calls(self) -> list[ToolCall]:
         """Calls that were asked for or started, and have no outcome; a fork's parent's are not."""
-        found = (call for call in self.calls.values() if call.outcome == "open")
-        return [call for call in found if not call.is_inherited]
+        return [c for c in self.calls.values() if c.outcome == "open" and not c.is_inherited]
 
     def apply(self, recorded: Foldable) -> None:
         """Take the next event of the session."""

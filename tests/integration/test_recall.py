@@ -51,6 +51,6 @@ async def test_what_a_user_said_is_found_by_its_words(journal: Settings) -> None
         await log.session("s", user="u").append(
             [said("I moved to Lisbon. My cat is called Miso."), said("Noted.", "assistant")]
         )
-        shown = await found(log, "u", "what is the cat's name?", lambda texts: bool(texts))
+        shown = await found(log, "u", "what is the cat's name?", bool)
         assert shown[0].text == "My cat is called Miso."
         assert shown[0].kind == "message"
