@@ -10,11 +10,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from evals import judging
+from evals import data, judging
+from evals.answering import Answers
 from evals.data import Absent
-from evals.judging import Answers, Table
+from evals.judging import Table
 from evals.labelled import load
 from evals.models import embedder
+from evals.postgres_ranking import ts_rank
 from evals.promoting import Extractor
 from evals.report import FOREIGN, Report, shown, written
 from evals.searching import Embed
@@ -45,8 +47,7 @@ def measure(extractor: Extractor) -> Report:
         except Absent as absent:
             others.skipped.append(f"{name}: {absent}")
     try:
-        others.answers, missing = judging.answers(extractor, embed)
-        others.skipped += [missing] if missing else []
+        others.answers = _answers(extractor, embed, others)
     except Absent as absent:
         others.skipped.append(f"bfcl_memory: {absent}")
     return Report(
@@ -60,6 +61,17 @@ def _model(others: _Others) -> Embed | None:
     except Absent as absent:
         others.skipped.append(f"methods by likeness: {absent}")
         return None
+
+
+def _answers(extractor: Extractor, embed: Embed | None, others: _Others) -> dict[str, Answers]:
+    """Return the answers that each method finds, that of Postgres where a server can be started."""
+    data.corpus()  # without it no server is needed
+    try:
+        with ts_rank() as score:
+            return judging.answers(extractor, embed, score)
+    except Absent as absent:
+        others.skipped.append(f"ts_rank: {absent}")
+        return judging.answers(extractor, embed, None)
 
 
 def main() -> None:

@@ -52,8 +52,10 @@ class Method:
     search: Searcher
 
 
-def methods(corpus: Corpus, extractor: Extractor, embed: Embed | None) -> dict[str, Method]:
-    """Return every method by its name; those that need a model only where there is one."""
+def methods(
+    corpus: Corpus, extractor: Extractor, embed: Embed | None, ts_rank: Score | None
+) -> dict[str, Method]:
+    """Return every method by its name; those that need a model or a server where there is one."""
     facts = _facts(corpus, extractor)
     known = {name: [*facts[name], *each] for name, each in _cut(corpus, passages_of).items()}
     plain = _cut(corpus, sentences)
@@ -68,6 +70,8 @@ def methods(corpus: Corpus, extractor: Extractor, embed: Embed | None) -> dict[s
         "facts alone": Method(facts, Recall(None)),
         OURS[0]: Method(known, Recall(None)),
     }
+    if ts_rank is not None:
+        found["ts_rank over sentences"] = Method(plain, by_score(ts_rank))
     if embed is not None:
         near = cosine(embed)
         found["MiniLM over sentences"] = Method(plain, by_score(near))
@@ -116,29 +120,29 @@ def _hit(index: int, text: str, lexical: float, likeness: float | None) -> Hit:
     )
 
 
-def in_top(method: Method, questions: Sequence[Question]) -> Share:
-    """Return how many questions have an accepted answer in the first ten that are found."""
-    hits = 0
-    for question in questions:
-        texts = method.texts.get(question.entity, [])
-        order = method.search(question.text, texts)[:TOP]
-        context = "\n".join(texts[index] for index in order) or _source(method, question)
-        hits += contains(context, question.answers)
-    return Share(hits, len(questions))
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """How often what a method finds has the answer: in ten, and within each budget of tokens."""
+
+    top: Share
+    budgets: Mapping[int, Share]
 
 
-def in_budgets(method: Method, questions: Sequence[Question]) -> dict[int, Share]:
-    """Return for each budget how many questions have an accepted answer within so many tokens."""
+def answers(method: Method, questions: Sequence[Question]) -> Answers:
+    """Return how many questions have an accepted answer in what the method finds."""
     count = default_count()
     costs = {name: [count(text) + 1 for text in texts] for name, texts in method.texts.items()}
-    hits = dict.fromkeys(BUDGETS, 0)
+    hits: dict[int, int] = dict.fromkeys((TOP, *BUDGETS), 0)
     for question in questions:
         texts = method.texts.get(question.entity, [])
         order = method.search(question.text, texts)
+        contexts: dict[int, str] = {TOP: "\n".join(texts[index] for index in order[:TOP])}
         for budget in BUDGETS:
-            context = within(order, texts, costs.get(question.entity, []), budget)
-            hits[budget] += contains(context or _source(method, question), question.answers)
-    return {budget: Share(found, len(questions)) for budget, found in hits.items()}
+            contexts[budget] = within(order, texts, costs.get(question.entity, []), budget)
+        for name, context in contexts.items():
+            hits[name] += contains(context or _source(method, question), question.answers)
+    shares = {name: Share(found, len(questions)) for name, found in hits.items()}
+    return Answers(shares.pop(TOP), shares)
 
 
 def _source(method: Method, question: Question) -> str:

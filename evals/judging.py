@@ -8,13 +8,14 @@ from statistics import quantiles
 from typing import TypeAlias
 
 from evals import answering, baselines, data
+from evals.answering import Answers
 from evals.compacting import compaction
 from evals.intervals import Share
 from evals.labelled import Case
 from evals.matching import Learned
 from evals.measures import Counts, added, counts
 from evals.promoting import Extractor, Promoted, invariant
-from evals.searching import Embed
+from evals.searching import Embed, Score
 
 Keep: TypeAlias = Callable[[Case], Sequence[Learned]]
 LABELLED = ("user_id", "last_action")  # all that the labels of the airline's sessions speak of
@@ -38,14 +39,6 @@ class Table:
     def of_cases(self, measure: str) -> list[Share]:
         """Return a measure's share of every case, for the bootstrap."""
         return [each[measure] for each in self.by_case if measure in each]
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """How often a method's finds have the answer: in ten, and within each budget of tokens."""
-
-    top: Share
-    budgets: Mapping[int, Share]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +95,11 @@ def foreign(name: str, extractor: Extractor) -> tuple[Table, list[str]]:
     return Table(len(given.cases), held, added(rows), rows), given.wrong
 
 
-def answers(extractor: Extractor, embed: Embed | None) -> tuple[dict[str, Answers], str]:
-    """Return what each method finds of the answers, and what had to be left out; raises Absent."""
+def answers(extractor: Extractor, embed: Embed | None, ts_rank: Score | None) -> dict[str, Answers]:
+    """Return what each method finds of the answers; raises Absent."""
     corpus = data.corpus()
-    found: dict[str, Answers] = {}
-    missing: list[str] = []
-    for name, method in answering.methods(corpus, extractor, embed).items():
-        try:
-            top = answering.in_top(method, corpus.questions)
-            found[name] = Answers(top, answering.in_budgets(method, corpus.questions))
-        except ModuleNotFoundError as error:
-            missing.append(f"{name}: {error}")
-    return found, "; ".join(missing)
+    every = answering.methods(corpus, extractor, embed, ts_rank)
+    return {name: answering.answers(each, corpus.questions) for name, each in every.items()}
 
 
 def cost(promoted: Iterable[Promoted]) -> Cost:

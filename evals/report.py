@@ -11,10 +11,10 @@ import orjson
 from rich.console import Console
 from rich.table import Table as Shown
 
-from evals.answering import BUDGETS, OURS
+from evals.answering import BUDGETS, OURS, Answers
 from evals.gates import AIRLINE, ANSWERS, COLOURS, SESSIONS, Gate, missed
 from evals.intervals import Interval, Share, clustered, wilson
-from evals.judging import Answers, Cost, Table
+from evals.judging import Cost, Table
 
 FOREIGN = {"tau_airline": AIRLINE, "goodai_colours": COLOURS}
 NOTHING = "-"
