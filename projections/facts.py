@@ -93,7 +93,7 @@ def _evidence(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _retracted(r: Recorded, data: Any, changes: Changes) -> None:
-    attribute = data.get("attribute")
+    attribute, value = data.get("attribute"), data.get("value")
     is_named = isinstance(attribute, str) and is_id(attribute)
     row = _entity_row(
         r,
@@ -101,7 +101,7 @@ def _retracted(r: Recorded, data: Any, changes: Changes) -> None:
         fact_key=_key(data["fact_id"]),
         attribute=attribute if is_named else None,
         attribute_key=_key(attribute) if is_named else None,
-        value_key=value_key(data["value"]) if is_named and "value" in data else None,
+        value_key=None if value is None or not is_named else value_key(value),
         said_at=_said_at(data, r.recorded_at),
         reason=storable(data["reason"]),
         said_by=data["by"],

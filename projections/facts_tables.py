@@ -25,9 +25,9 @@ FACTS = Table(
         "fact_key": "key",
         "extractor_key": "key",
         **_firsts(
-            "fact_id attribute_key version kind attribute slot value value_key cardinality quote author_role"
-            " confidence said_at session_id said_version valid_from valid_to evidence extractor"
-            " extractor_version extractor_order recorded_at"
+            "attribute_key fact_id version kind attribute slot value value_key cardinality quote"
+            " author_role confidence said_at session_id said_version valid_from valid_to evidence"
+            " extractor extractor_version extractor_order recorded_at"
         ),
     },
 )
@@ -36,7 +36,9 @@ FACT_RETRACTIONS = Table(
     {
         **_ENTITY,
         "version": "key",
-        **_firsts("fact_id fact_key attribute attribute_key value_key said_at reason said_by recorded_at"),
+        **_firsts(
+            "fact_id fact_key attribute attribute_key value_key said_at reason said_by recorded_at"
+        ),
     },
 )
 PROMOTIONS = Table(

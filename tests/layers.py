@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentjournal import FactLearned, Log
-from agentjournal.context import EntityStream
+from agentjournal import FactLearned, Log, Memory
 from agentjournal.handle import Writer
 from agentjournal.ids import stream_id
 from tests.servers import inside
 
 
-def about(log: Log, user: str) -> EntityStream:
+def about(log: Log, user: str) -> Memory:
     """Return a handle that what is learned of a user is written through."""
     stream = stream_id("user", log.settings.tenant, user)
-    return EntityStream(stream, inside(log), Writer("/t/promoter", None, None))
+    return Memory(stream, inside(log), Writer("/t/promoter", None, None))
 
 
 def fact(fact_id: str, attribute: str, value: Any) -> FactLearned:

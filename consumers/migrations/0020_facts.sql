@@ -4,32 +4,32 @@
 -- the rules of agentjournal.memory.facts. Ids are in the order of their bytes.
 
 CREATE TABLE agentjournal_internal.facts_1 (
-    tenant            text NOT NULL,
-    entity_kind       text NOT NULL,
-    entity_id         text NOT NULL,
+    tenant            text COLLATE "C" NOT NULL,
+    entity_kind       text COLLATE "C" NOT NULL,
+    entity_id         text COLLATE "C" NOT NULL,
     fact_key          bytea NOT NULL,  -- digests of ids: together these may be too long
     extractor_key     bytea NOT NULL,
     attribute_key     bytea NOT NULL,
-    fact_id           text NOT NULL,
+    fact_id           text COLLATE "C" NOT NULL,
     version           bigint NOT NULL,
     kind              text NOT NULL,
-    attribute         text NOT NULL,
+    attribute         text COLLATE "C" NOT NULL,
     slot              bytea NOT NULL,  -- of the attribute, and where it holds several, of the value
     value             jsonb NOT NULL,
     value_key         bytea NOT NULL,  -- what equal values have in common
-    cardinality       text NOT NULL,
+    cardinality       text COLLATE "C" NOT NULL,
     quote             text NOT NULL,
-    author_role       text NOT NULL,
+    author_role       text COLLATE "C" NOT NULL,
     confidence        float8 NOT NULL,
     said_at           timestamptz NOT NULL,
-    session_id        text NOT NULL,  -- empty: no session said it
+    session_id        text COLLATE "C" NOT NULL,  -- empty: no session said it
     said_version      bigint NOT NULL,            -- of the event in that session
     valid_from        timestamptz NOT NULL,
     valid_to          timestamptz NOT NULL,       -- year 9999: none was said
     evidence          jsonb NOT NULL,
-    extractor         text NOT NULL,
-    extractor_version text NOT NULL,
-    extractor_order   text NOT NULL,
+    extractor         text COLLATE "C" NOT NULL,
+    extractor_version text COLLATE "C" NOT NULL,
+    extractor_order   text COLLATE "C" NOT NULL,
     recorded_at       timestamptz NOT NULL,
     PRIMARY KEY (tenant, entity_kind, entity_id, fact_key, extractor_key)
 );
@@ -38,13 +38,13 @@ CREATE INDEX facts_1_by_attribute
 CREATE INDEX facts_1_by_session ON agentjournal_internal.facts_1 (tenant, session_id);
 
 CREATE TABLE agentjournal_internal.fact_retractions_1 (
-    tenant      text NOT NULL,
-    entity_kind text NOT NULL,
-    entity_id   text NOT NULL,
+    tenant      text COLLATE "C" NOT NULL,
+    entity_kind text COLLATE "C" NOT NULL,
+    entity_id   text COLLATE "C" NOT NULL,
     version     bigint NOT NULL,
-    fact_id     text NOT NULL,
+    fact_id     text COLLATE "C" NOT NULL,
     fact_key    bytea NOT NULL,
-    attribute   text,   -- null: that of the fact
+    attribute   text COLLATE "C",  -- null: that of the fact
     attribute_key bytea,
     value_key   bytea,  -- null with an attribute: any value
     said_at     timestamptz NOT NULL,
@@ -55,13 +55,13 @@ CREATE TABLE agentjournal_internal.fact_retractions_1 (
 );
 
 CREATE TABLE agentjournal_internal.promotions_1 (
-    tenant            text NOT NULL,
-    session_id        text NOT NULL,
+    tenant            text COLLATE "C" NOT NULL,
+    session_id        text COLLATE "C" NOT NULL,
     version           bigint NOT NULL,
     through_version   bigint NOT NULL,
-    extractor         text NOT NULL,
-    extractor_version text NOT NULL,
-    extractor_order   text NOT NULL,
+    extractor         text COLLATE "C" NOT NULL,
+    extractor_version text COLLATE "C" NOT NULL,
+    extractor_order   text COLLATE "C" NOT NULL,
     learned           bigint NOT NULL,
     confirmed         bigint NOT NULL,
     superseded        bigint NOT NULL,
@@ -72,10 +72,10 @@ CREATE TABLE agentjournal_internal.promotions_1 (
 );
 
 CREATE TABLE agentjournal_internal.session_entities_1 (
-    tenant      text NOT NULL,
-    session_id  text NOT NULL,
-    entity_kind text NOT NULL,
-    entity_id   text NOT NULL,
+    tenant      text COLLATE "C" NOT NULL,
+    session_id  text COLLATE "C" NOT NULL,
+    entity_kind text COLLATE "C" NOT NULL,
+    entity_id   text COLLATE "C" NOT NULL,
     version     bigint NOT NULL,
     is_user     boolean NOT NULL,  -- the one that the session belongs to
     PRIMARY KEY (tenant, session_id, entity_kind, entity_id)
@@ -84,8 +84,8 @@ CREATE INDEX session_entities_1_by_entity
     ON agentjournal_internal.session_entities_1 (tenant, entity_kind, entity_id);
 
 CREATE TABLE agentjournal_internal.session_marks_1 (
-    tenant           text NOT NULL,
-    session_id       text NOT NULL,
+    tenant           text COLLATE "C" NOT NULL,
+    session_id       text COLLATE "C" NOT NULL,
     replaced_version bigint,  -- of the event that named all its entities anew
     deleted_version  bigint,
     PRIMARY KEY (tenant, session_id)
@@ -112,22 +112,46 @@ SELECT tenant, session_id, version, through_version, extractor,
        refused, nullif(summary, '') AS summary, recorded_at
 FROM agentjournal_internal.promotions_1;
 
+CREATE VIEW agentjournal.promoted_through AS
+SELECT tenant, session_id, version, extractor, extractor_order, through_version, recorded_at
+FROM agentjournal_internal.promotions_1;
+
+-- Collations are those of the tables, so that an index leads to what is asked of a function.
+CREATE TYPE agentjournal.fact AS (
+    tenant            text COLLATE "C",
+    entity_kind       text COLLATE "C",
+    entity_id         text COLLATE "C",
+    fact_id           text COLLATE "C",
+    version           bigint,
+    kind              text,
+    attribute         text COLLATE "C",
+    value             jsonb,
+    cardinality       text COLLATE "C",
+    quote             text,
+    author_role       text COLLATE "C",
+    confidence        float8,
+    valid_from        timestamptz,
+    valid_to          timestamptz,
+    ended_by          text,
+    retracted_at      timestamptz,
+    evidence          jsonb,
+    fact_ids          text[],
+    extractor         text COLLATE "C",
+    extractor_release text COLLATE "C",
+    recorded_at       timestamptz,
+    confirmed_at      timestamptz
+);
+
 -- The facts of slots: what is said ends what was said before it, unless it ranks lower; what ranks
 -- lower counts for nothing while something higher holds; the same value again is evidence. Every
 -- window is of one entity, so that nothing else is read for an entity.
 CREATE FUNCTION agentjournal.facts_known_at(known_at timestamptz)
-RETURNS TABLE (
-    tenant text, entity_kind text, entity_id text, fact_id text, version bigint, kind text,
-    attribute text, value jsonb, cardinality text, quote text, author_role text,
-    confidence float8, valid_from timestamptz, valid_to timestamptz, ended_by text,
-    retracted_at timestamptz, evidence jsonb, fact_ids text[], extractor text,
-    extractor_release text, recorded_at timestamptz, confirmed_at timestamptz
-) LANGUAGE sql STABLE PARALLEL SAFE AS $$
+RETURNS SETOF agentjournal.fact LANGUAGE sql STABLE PARALLEL SAFE AS $$
     WITH counting AS (
         SELECT DISTINCT ON (l.tenant, l.entity_kind, l.entity_id, l.fact_key) l.*
         FROM agentjournal.fact_statements AS l
         WHERE l.recorded_at <= known_at AND NOT EXISTS (
-            SELECT FROM agentjournal.promotions AS p
+            SELECT FROM agentjournal.promoted_through AS p
             WHERE p.tenant = l.tenant AND p.session_id = l.session_id
                 AND p.extractor = l.extractor
                 AND p.extractor_order COLLATE "C" > l.extractor_order
@@ -228,17 +252,8 @@ RETURNS TABLE (
 $$;
 
 CREATE FUNCTION agentjournal.facts_at(as_of timestamptz, known_at timestamptz)
-RETURNS TABLE (
-    tenant text, entity_kind text, entity_id text, fact_id text, version bigint, kind text,
-    attribute text, value jsonb, cardinality text, quote text, author_role text,
-    confidence float8, valid_from timestamptz, valid_to timestamptz, evidence jsonb,
-    fact_ids text[], extractor text, extractor_release text, recorded_at timestamptz,
-    confirmed_at timestamptz
-) LANGUAGE sql STABLE PARALLEL SAFE AS $$
-    SELECT f.tenant, f.entity_kind, f.entity_id, f.fact_id, f.version, f.kind, f.attribute,
-           f.value, f.cardinality, f.quote, f.author_role, f.confidence, f.valid_from, f.valid_to,
-           f.evidence, f.fact_ids, f.extractor, f.extractor_release,
-           f.recorded_at, f.confirmed_at
+RETURNS SETOF agentjournal.fact LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT f.*
     FROM agentjournal.facts_known_at(known_at) AS f
     WHERE coalesce(f.ended_by, '') NOT IN ('retracted', 'outranked')
         AND f.valid_from <= as_of AND (f.valid_to IS NULL OR as_of < f.valid_to)
@@ -432,6 +447,19 @@ COMMENT ON COLUMN agentjournal.promotions.refused IS
 COMMENT ON COLUMN agentjournal.promotions.summary IS 'what the session was about';
 COMMENT ON COLUMN agentjournal.promotions.recorded_at IS 'broker''s time';
 
+COMMENT ON VIEW agentjournal.promoted_through IS
+    'How far extractors have read sessions: what an older version of one learned until there counts '
+    'no more.';
+COMMENT ON COLUMN agentjournal.promoted_through.tenant IS 'whose data it is';
+COMMENT ON COLUMN agentjournal.promoted_through.session_id IS 'the session';
+COMMENT ON COLUMN agentjournal.promoted_through.version IS 'of the event that says so';
+COMMENT ON COLUMN agentjournal.promoted_through.extractor IS 'what read it';
+COMMENT ON COLUMN agentjournal.promoted_through.extractor_order IS
+    'its version as text that stands in the order of versions';
+COMMENT ON COLUMN agentjournal.promoted_through.through_version IS
+    'version of the session up to which it was read';
+COMMENT ON COLUMN agentjournal.promoted_through.recorded_at IS 'broker''s time';
+
 COMMENT ON VIEW agentjournal.session_summaries IS
     'What sessions were about, as they were last read; those that were deleted have none.';
 COMMENT ON COLUMN agentjournal.session_summaries.tenant IS 'whose data it is';
@@ -458,4 +486,4 @@ COMMENT ON FUNCTION agentjournal.facts_known_at(timestamptz) IS
     'the columns of the view facts.';
 COMMENT ON FUNCTION agentjournal.facts_at(timestamptz, timestamptz) IS
     'The facts that held at a moment, as_of, as far as was known at another, known_at, in the '
-    'columns of the view current_facts.';
+    'columns of the view facts.';

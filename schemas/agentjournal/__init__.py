@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentjournal.cached_results import CachedResult
     from agentjournal.calls import Call
     from agentjournal.checkpoints import CheckpointPolicy, CheckpointWatch
-    from agentjournal.context import Context, EntityState
+    from agentjournal.context import Context
     from agentjournal.counters import Counter
     from agentjournal.digests import arguments_digest, idempotency_key
     from agentjournal.drafts import Delta
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         ConnectedBeforeFork,
         ConstraintViolated,
         EventUnreadable,
+        FactNotFound,
         HandoffNotFound,
         InputNotFound,
         IntegrityError,
@@ -160,6 +161,9 @@ if TYPE_CHECKING:
     from agentjournal.handle import PendingAppend
     from agentjournal.locks import Lock
     from agentjournal.log import Connecting, Log, connect
+    from agentjournal.memory.api import Memory
+    from agentjournal.memory.explaining import FactSource
+    from agentjournal.memory.known import EntityState, Fact
     from agentjournal.memory.promoting import PromotedFact, Promotion
     from agentjournal.outcomes import NOT_DONE, OutcomeUnknown, ToolError
     from agentjournal.planning import PlanState, StepState
@@ -235,8 +239,11 @@ __all__ = [
     "EventUnreadable",
     "Evidence",
     "Extractor",
+    "Fact",
     "FactLearned",
+    "FactNotFound",
     "FactRetracted",
+    "FactSource",
     "Failure",
     "FeedbackGiven",
     "FileChanged",
@@ -261,6 +268,7 @@ __all__ = [
     "Limits",
     "Lock",
     "Log",
+    "Memory",
     "MemoryRecalled",
     "Message",
     "MessageAbandoned",
@@ -413,7 +421,11 @@ _MODULES = {
     "CallEnded": "errors",
     "Counter": "counters",
     "Context": "context",
-    "EntityState": "context",
+    "EntityState": "memory.known",
+    "Fact": "memory.known",
+    "FactNotFound": "errors",
+    "Memory": "memory.api",
+    "FactSource": "memory.explaining",
     "arguments_digest": "digests",
     "Delta": "drafts",
     "Recorded": "envelope",

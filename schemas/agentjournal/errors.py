@@ -270,6 +270,14 @@ class ConstraintViolated(AgentJournalError):
         self.stream, self.constraint, self.limit, self.value = stream, constraint, limit, value
 
 
+class FactNotFound(AgentJournalError):
+    """Nothing is known of the entity under this id, or it was taken back: check the id."""
+
+    def __init__(self, stream: str, fact_id: str) -> None:
+        super().__init__(f"{stream} has no fact {fact_id!r}")
+        self.stream, self.fact_id = stream, fact_id
+
+
 class TaskNotFound(AgentJournalError):
     """Nothing was ever appended to this task: check the id and the tenant."""
 

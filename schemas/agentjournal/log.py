@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Generator, Mapping
+from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import quote
 
 from pydantic import ValidationError
 
-from agentjournal.context import Context, EntityStream, load_context
 from agentjournal.counters import Counter
 from agentjournal.errors import AppendRejected
-from agentjournal.events import Limit, Limits, SessionStarted
+from agentjournal.events import Entity, Limit, Limits, SessionStarted
 from agentjournal.events.decode import rejection
-from agentjournal.handle import Servers, Writer
+from agentjournal.handle import Servers
 from agentjournal.ids import stream_id
 from agentjournal.leasing import checked_length, process_name
 from agentjournal.limits import limits_of
 from agentjournal.locks import PREFIX, Locking
-from agentjournal.log_subscriptions import LogSubscriptions
+from agentjournal.log_memory import DEFAULT_AGENT, LogMemory
 from agentjournal.outgoing import Redact, checked_id
 from agentjournal.ports import Runnable, SessionInfo
 from agentjournal.receipts import Receipt
@@ -31,10 +29,9 @@ if TYPE_CHECKING:
     from agentjournal.working import Working
 
 _PAGE = 200
-DEFAULT_AGENT = "agent"
 
 
-class Log(LogSubscriptions):
+class Log(LogMemory):
     """A connected log. Close it, or use `async with agentjournal.connect() as log`."""
 
     def __init__(
@@ -60,13 +57,16 @@ class Log(LogSubscriptions):
         worker: str | None = None,
         ttl_s: float | None = None,
         limits: Limits | Mapping[str, Limit | int] | None = None,
+        entities: Sequence[Entity] = (),
     ) -> Session:
         """Return a handle of a session; nothing is written before its first append.
 
         A session that has not begun begins with what is said here; of one that has, ask for
-        another title, TTL or limits with the event `SessionUpdated`. It expires after `ttl_s` idle
-        seconds. `limits` names those that are not its tenant's: `{"events": 1_000}` is warned of,
-        `{"events": Limit(maximum=1_000, policy="refuse")}` is where the log refuses more.
+        another title, TTL, limits or entities with the event `SessionUpdated`. It expires after
+        `ttl_s` idle seconds. `limits` names those that are not its tenant's: `{"events": 1_000}` is
+        warned of, `{"events": Limit(maximum=1_000, policy="refuse")}` is where the log refuses
+        more. `entities` are accounts and projects that it is about, beside its user: whose memory
+        it adds to.
 
         Raises AppendRejected when an id is empty, too long, or holds control characters, or when
         there is no such limit.
@@ -81,6 +81,7 @@ class Log(LogSubscriptions):
                 title=title,
                 ttl_s=ttl_s,
                 limits=None if limits is None else limits_of(limits),
+                entities=list(entities),
             )
         except ValidationError as error:
             raise rejection(error) from None
@@ -96,35 +97,6 @@ class Log(LogSubscriptions):
         """
         stream = stream_id("task", self.settings.tenant, task_id)
         return Task(stream, self._servers, self._writer(agent, worker))
-
-    async def context(
-        self,
-        *,
-        session: str | None = None,
-        task: str | None = None,
-        user: str | None = None,
-        timeout_s: float = 5.0,
-    ) -> Context:
-        """Return what a session, a task and a user have come to, all loaded at once.
-
-        Each is named by its id, and None where it has not begun or is not asked for. Of the user
-        there are the facts that were recorded, without those that were retracted; which of them
-        hold now is not decided here. All of it is as fresh as `load()` of a new handle: with
-        everything that was acknowledged before this call. The layers are streams of their own, so
-        one may have moved on while another was read: `versions` says what was read of each.
-
-        Raises what `Session.load` raises, but SessionNotFound.
-        """
-        of_user: EntityStream | None = None
-        if user is not None:
-            stream = stream_id("user", self.settings.tenant, user)
-            of_user = EntityStream(stream, self._servers, self._writer(None, None))
-        return await load_context(
-            None if session is None else self.session(session),
-            None if task is None else self.task(task),
-            of_user,
-            timeout_s,
-        )
 
     def lock(
         self,
@@ -145,13 +117,6 @@ class Log(LogSubscriptions):
         who = checked_id("holder", holder or process_name())
         task = self.task(f"{PREFIX}{name}")
         return Locking(name, task, who, checked_length(ttl_s), wait_s)
-
-    def _writer(self, agent: str | None, worker: str | None) -> Writer:
-        name = agent or DEFAULT_AGENT
-        source = f"/{quote(self.settings.tenant, safe='')}/{quote(name, safe='')}"
-        if worker:
-            checked_id("worker", worker)
-        return Writer(source, agent or None, worker or None)
 
     async def sessions(
         self,

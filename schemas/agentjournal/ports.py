@@ -20,6 +20,7 @@ from agentjournal.working_memory import NoteCache
 EVENTS = ("events",)
 READ_FOR_RESULTS = ("events", "results")
 READ_FOR_NOTES = ("events", "memory")
+READ_FOR_FACTS = ("events", "facts")
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ async def test_what_has_not_begun_or_is_not_asked_for_is_none(clients: Clients) 
             await log.context(session="")
 
 
-async def test_of_facts_with_one_id_the_first_counts_until_one_is_retracted(
+async def test_facts_are_those_that_hold_and_of_one_id_the_first(
     clients: Clients,
 ) -> None:
     async with clients.connected() as log:
@@ -66,10 +66,10 @@ async def test_of_facts_with_one_id_the_first_counts_until_one_is_retracted(
         await user.append([fact("f-2", "name", "Rosa"), fact("f-3", "language", "it")])
         retracted = FactRetracted(fact_id="f-2", reason="it is her sister's", by="u-7")
         await user.append([retracted, fact("f-2", "name", "Rosa")])
-        context = await log.context(user="u-7")
+        context = await log.context(user="u-7", project="u-7")
+        assert context.project is None
         assert context.user is not None
         assert [(f.fact_id, f.value) for f in context.user.facts.values()] == [
-            ("f-1", "de"),
             ("f-3", "it"),
         ]
         assert context.user.version == 6

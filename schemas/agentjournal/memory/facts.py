@@ -86,9 +86,16 @@ class Held:
 
     def holds(self, as_of: datetime) -> bool:
         """Whether it is true at a moment, and to be believed."""
-        if self.ended_by in {"retracted", "outranked"} or self.valid_from > as_of:
-            return False
-        return self.valid_to is None or as_of < self.valid_to
+        return holds(self.valid_from, self.valid_to, self.ended_by, as_of)
+
+
+def holds(
+    valid_from: datetime, valid_to: datetime | None, ended_by: Ending | None, as_of: datetime
+) -> bool:
+    """Whether a fact with this validity is true at a moment, and to be believed."""
+    if ended_by in {"retracted", "outranked"} or valid_from > as_of:
+        return False
+    return valid_to is None or as_of < valid_to
 
 
 @dataclass(frozen=True, slots=True)
