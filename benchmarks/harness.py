@@ -29,6 +29,9 @@ TARGETS = {
     "agents.200": 100.0,
     "limits.cost": 5.0,
     "metrics.cost": 3.0,
+    "recall.lexical": 10.0,
+    "recall.fused": 30.0,
+    "promote.100": 50.0,
 }
 AT_LEAST = {"expiry": 2_000.0, "meter": 8_000.0, "subscribe": 40_000.0}
 

@@ -79,7 +79,7 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
     WITH asked AS (
         SELECT DISTINCT term, agentjournal_internal.term_query(term) AS query
         FROM unnest(found_passages.terms) AS term WHERE term <> ''
-    ), held AS (
+    ), held AS MATERIALIZED (
         SELECT sum(s.passages) AS passages,
                greatest(sum(s.terms) / nullif(sum(s.passages), 0), 1)::float8 AS average
         FROM agentjournal.searched_streams AS s

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,17 +29,15 @@ class PostgresRecalls:
             "terms": list(asked.terms),
             "most": asked.most,
         }
-        if asked.vector is not None and await self._can_compare():
-            vector = vector_text(asked.vector)
-            rows = await self._views.select(
-                _SQL["fused"], **given, vector=vector, model=asked.model
-            )
-        else:
-            rows = await self._views.select(_SQL["lexical"], **given)
-        hits = [_hit(row) for row in rows]
-        if any(hit.tier == "fact" for hit in hits):
-            hits = holding(hits, await self._holding(asked.entity))
+        rows, facts = await asyncio.gather(self._rows(asked, given), self._holding(asked.entity))
+        hits = holding(map(_hit, rows), facts)
         return Found(hits, rows[0]["lowest"] if rows else None)
+
+    async def _rows(self, asked: Asked, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+        if asked.vector is None or not await self._can_compare():
+            return await self._views.select(_SQL["lexical"], **given)
+        vector = vector_text(asked.vector)
+        return await self._views.select(_SQL["fused"], **given, vector=vector, model=asked.model)
 
     async def _can_compare(self) -> bool:
         if not self._has_vectors:

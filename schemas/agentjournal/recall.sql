@@ -11,10 +11,15 @@ JOIN agentjournal.passages AS p USING (stream, version, number);
 WITH found AS MATERIALIZED (
     SELECT * FROM agentjournal.found_passages(%(entity)s, %(terms)s, %(most)s)
 ), likened AS MATERIALIZED (
+    -- Stream by stream: the table as a whole is never read.
     SELECT e.stream, e.version, e.number, -(e.vector <#> %(vector)s::halfvec) AS likeness
     FROM agentjournal.searched_streams AS s
-    JOIN agentjournal.embeddings AS e ON e.stream = s.stream
-    WHERE s.scopes @> ARRAY[%(entity)s::text] AND e.model = %(model)s
+    CROSS JOIN LATERAL (
+        SELECT v.stream, v.version, v.number, v.vector
+        FROM agentjournal.embeddings AS v
+        WHERE v.stream = s.stream AND v.model = %(model)s OFFSET 0
+    ) AS e
+    WHERE s.scopes @> ARRAY[%(entity)s::text]
 ), chosen AS (
     SELECT stream, version, number FROM found
     UNION
