@@ -45,8 +45,11 @@ from agentjournal.handoffs import Mode
 from agentjournal.ids import StreamId, Version
 from agentjournal.loading import StoredEvents
 from agentjournal.locks import Lock
-from agentjournal.memory.candidates import Extraction, Statement
+from agentjournal.memory.candidates import Cardinality, Extraction, Kind, Statement
+from agentjournal.memory.explaining import FactSource
+from agentjournal.memory.known import EntityState, Fact
 from agentjournal.memory.promoting import Promotion
+from agentjournal.memory.recalls import Recalled
 from agentjournal.outgoing import Redact
 from agentjournal.plan_rules import Undo
 from agentjournal.planning import PlanState, StepState
@@ -105,6 +108,24 @@ class Log:
         most_parked: int = ...,
         member: str | None = ...,
     ) -> Service: ...
+    def memory(
+        self,
+        *,
+        user: str | None = ...,
+        account: str | None = ...,
+        project: str | None = ...,
+        agent: str | None = ...,
+    ) -> Memory: ...
+    def context(
+        self,
+        *,
+        session: str | None = ...,
+        task: str | None = ...,
+        user: str | None = ...,
+        account: str | None = ...,
+        project: str | None = ...,
+        timeout_s: float = ...,
+    ) -> Context: ...
     def session(
         self,
         session_id: str,
@@ -116,6 +137,7 @@ class Log:
         worker: str | None = ...,
         ttl_s: float | None = ...,
         limits: Limits | Mapping[str, Limit | int] | None = ...,
+        entities: Sequence[Entity] = ...,
     ) -> Session: ...
     def task(
         self,
@@ -124,14 +146,6 @@ class Log:
         agent: str | None = ...,
         worker: str | None = ...,
     ) -> Task: ...
-    def context(
-        self,
-        *,
-        session: str | None = ...,
-        task: str | None = ...,
-        user: str | None = ...,
-        timeout_s: float = ...,
-    ) -> Context: ...
     def lock(
         self,
         name: str,
@@ -192,6 +206,100 @@ class Service:
         self,
         *streams: str,
     ) -> list[Parked]: ...
+
+class Memory:
+    stream: StreamId
+    tenant: str
+    id: str
+    def append(
+        self,
+        events: Event | Sequence[Event],
+        /,
+        *,
+        expected_version: int | None = ...,
+        append_id: str | None = ...,
+        timeout_s: float = ...,
+    ) -> Receipt: ...
+    def enqueue(
+        self,
+        events: Event | Sequence[Event],
+        /,
+        *,
+        append_id: str | None = ...,
+        timeout_s: float = ...,
+    ) -> PendingAppend: ...
+    def events(
+        self,
+        *,
+        after: int = ...,
+        follow: bool = ...,
+    ) -> Generator[Recorded]: ...
+    @property
+    def begins(self) -> bool: ...
+    @property
+    def written_at(self) -> float: ...
+    @property
+    def time(self) -> Time: ...
+    def now(self) -> datetime: ...
+    def likely_version(self) -> int: ...
+    def recall(
+        self,
+        query: str,
+        *,
+        k: int = ...,
+        max_tokens: int | None = ...,
+        count: Count | None = ...,
+    ) -> list[Recalled]: ...
+    @property
+    def entity(self) -> Entity: ...
+    def remember(
+        self,
+        attribute: str,
+        value: Any,
+        *,
+        kind: Kind | None = ...,
+        cardinality: Cardinality | None = ...,
+        role: Literal["user", "developer"] = ...,
+        quote: str | None = ...,
+        confidence: float = ...,
+        valid_from: datetime | None = ...,
+        valid_to: datetime | None = ...,
+        timeout_s: float = ...,
+    ) -> str: ...
+    def facts(
+        self,
+        *,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+        timeout_s: float = ...,
+    ) -> list[Fact]: ...
+    def history(
+        self,
+        *,
+        known_at: datetime | None = ...,
+        timeout_s: float = ...,
+    ) -> list[Fact]: ...
+    def load(
+        self,
+        *,
+        timeout_s: float = ...,
+    ) -> EntityState: ...
+    def forget(
+        self,
+        fact: Fact | str | None = ...,
+        *,
+        attribute: str | None = ...,
+        quote: str | None = ...,
+        reason: str = ...,
+        by: str = ...,
+        timeout_s: float = ...,
+    ) -> list[Fact]: ...
+    def explain(
+        self,
+        fact: Fact | str,
+        *,
+        timeout_s: float = ...,
+    ) -> list[FactSource]: ...
 
 class Session:
     stream: StreamId
@@ -484,6 +592,15 @@ class Session:
         fresh: bool = ...,
         timeout_s: float = ...,
     ) -> SessionState: ...
+    def recall(
+        self,
+        query: str | None = ...,
+        *,
+        max_tokens: int = ...,
+        k: int = ...,
+        count: Count | None = ...,
+        timeout_s: float = ...,
+    ) -> str: ...
     def window(
         self,
         *,
