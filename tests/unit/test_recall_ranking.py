@@ -1,0 +1,138 @@
+"""What passages, terms and scores are: the pure part of recall."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentjournal.ids import StreamId, Version
+from agentjournal.memory.fact_text import fact_text
+from agentjournal.memory.passages import MAX_PASSAGE, passages_of
+from agentjournal.memory.ranking import Scored, bm25, fused
+from agentjournal.memory.recall_api import block_within
+from agentjournal.memory.recalling import block_of, checked, ranked, within
+from agentjournal.memory.recalls import Found, Hit, holding
+from agentjournal.memory.terms import query_terms, terms_of
+
+
+def hit(text: str, **more: object) -> Hit:
+    whole = {
+        "stream": StreamId("session/acme/s"),
+        "version": Version(1),
+        "number": 0,
+        "tier": "message",
+        "role": "user",
+        "ref": "m",
+        "event_id": "e",
+        "text": text,
+        "said_at": datetime(2026, 1, 2, tzinfo=UTC),
+        "lexical": 1.0,
+    }
+    return Hit(**(whole | more))  # type: ignore[arg-type]
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def test_words_of_one_stem_are_one_term_and_common_words_are_none() -> None:
+    assert terms_of("The cats were RUNNING") == ["cat", "run"]
+    assert query_terms("what is it that I was") == []
+    assert terms_of("\uff21lpha costs 4.50") == ["alpha", "cost", "4.50"]
+
+
+@given(st.text(max_size=300))
+def test_a_term_is_plain_whatever_is_written(text: str) -> None:
+    for term in terms_of(text):
+        assert term
+        assert not set(term) & set("'\\&|!()<>:*% \t\n\0") - set(":")
+    assert terms_of(text) == terms_of(text)
+
+
+def test_a_message_comes_in_its_sentences() -> None:
+    text = "I moved to Lisbon. Dr. Ada lives at no. 5! Is it far?\n- milk\n- 2.5 l of oil"
+    assert passages_of(text) == [
+        "I moved to Lisbon.",
+        "Dr. Ada lives at no. 5!",
+        "Is it far?",
+        "- milk",
+        "- 2.5 l of oil",
+    ]
+    assert passages_of(" ... \n !") == []
+
+
+@given(st.text(alphabet=st.sampled_from("ab. \n!"), max_size=2_000))
+def test_no_word_of_a_message_is_lost_and_no_passage_is_long(text: str) -> None:
+    found = passages_of(text)
+    assert all(len(each) <= MAX_PASSAGE for each in found)
+    kept = "".join("".join(found).split())
+    assert [c for c in kept if c.isalnum()] == [c for c in text if c.isalnum()]
+
+
+def test_bm25_is_what_the_formula_says() -> None:
+    texts = ["cat cat dog", "dog bird fish", "tree"]
+    average, length = 7 / 3, 3.0
+    idf = math.log(1 + (3 - 1 + 0.5) / (1 + 0.5))
+    expected = idf * 2 * 2.2 / (2 + 1.2 * (1 - 0.4 + 0.4 * length / average))
+    assert bm25("cat?", texts) == [pytest.approx(expected), 0, 0]
+
+
+def test_a_rare_word_counts_more_than_a_frequent_one() -> None:
+    first, second, *_ = bm25("blue kayak", ["blue boat", "red kayak", "blue car", "blue sky"])
+    assert second > first > 0
+
+
+def test_scores_are_scaled_by_their_range_and_added() -> None:
+    found = fused(
+        {"both": Scored(4.0, 0.5), "words": Scored(2.0, 0.1), "alike": Scored(0.0, 0.9)}, 0.1
+    )
+    assert found == pytest.approx({"both": 0.5 + 0.25, "words": 0.25, "alike": 0.5})
+    assert fused({"a": Scored(4.0, None), "b": Scored(1.0, None)}) == {"a": 1.0, "b": 0.25}
+
+
+def test_what_is_said_twice_is_shown_once_and_a_fact_comes_first() -> None:
+    fact = hit("seat: aisle", tier="fact", ref="f", version=Version(2))
+    found = ranked(
+        Found([hit("Seat:  AISLE", version=Version(3)), fact, hit("other", lexical=0.2)])
+    )
+    assert [each.text for each, _ in found] == ["seat: aisle", "other"]
+
+
+def test_what_does_not_fit_makes_room_for_what_does() -> None:
+    hits = [(hit("one two three"), 1.0), (hit("four five six seven"), 0.9), (hit("eight"), 0.8)]
+    shown = within(hits, 10, 4, words)
+    assert [each.text for each in shown] == ["one two three", "eight"]
+    assert sum(each.tokens or 0 for each in shown) == 4
+
+
+@given(st.lists(st.text("ab ", min_size=1, max_size=40), max_size=8), st.integers(1, 80))
+def test_a_block_never_has_more_tokens_than_asked_for(texts: list[str], most: int) -> None:
+    hits = [(hit(text, version=Version(n + 1)), 1.0) for n, text in enumerate(texts)]
+    block, shown = block_within(hits, 5, most, len)
+    assert len(block) <= most
+    assert len(shown) <= 5
+    assert block == block_of(shown)
+
+
+def test_a_fact_that_does_not_hold_is_left_out_and_one_said_twice_has_its_first_id() -> None:
+    hits = [hit("a", tier="fact", ref=ref) for ref in ("old", "again", "first")] + [hit("b")]
+    kept = holding(hits, {"first": "first", "again": "first"})
+    assert [each.ref for each in kept] == ["first", "first", "m"]
+
+
+def test_a_fact_is_a_line() -> None:
+    assert fact_text("reservation/HATHAT/last_action", "cancelled") == (
+        "reservation HATHAT last action: cancelled"
+    )
+    assert fact_text("seats", 2) == "seats: 2"
+    assert fact_text("text", "I collect stamps") == "I collect stamps"
+
+
+@pytest.mark.parametrize(("k", "max_tokens"), [(0, None), (101, None), (10, 0)])
+def test_numbers_that_make_no_sense_are_refused(k: int, max_tokens: int | None) -> None:
+    with pytest.raises(ValueError, match="is not"):
+        checked(k, max_tokens)
