@@ -123,6 +123,24 @@ async def test_a_session_that_fails_is_parked_with_its_error_and_others_go_on(
             await met(promoted(log, "good"))
             [row] = await query(journal, failed)
             assert row == {"error": "ValueError: boom", "attempts": 1, "version": 3}
+            shown = (
+                "SELECT session_id, through_version, status, error FROM agentjournal.promotions "
+                f"WHERE tenant = '{log.settings.tenant}' ORDER BY session_id"
+            )
+            assert await query(journal, shown) == [
+                {
+                    "session_id": "bad",
+                    "through_version": 3,
+                    "status": "failed",
+                    "error": "ValueError: boom",
+                },
+                {
+                    "session_id": "good",
+                    "through_version": 2,
+                    "status": "completed",
+                    "error": None,
+                },
+            ]
             # It is left alone until it goes on, then it is tried again.
             await log.session("later", user="u-1").append([said("x=y"), aj.SessionEnded()])
             await met(promoted(log, "later"))
