@@ -54,7 +54,7 @@ async def rates_when(settings: Settings, is_so: Callable[[Rates], bool]) -> Rate
         while True:
             with suppress(
                 aj.Unavailable
-            ):  # roles in this process may let a connection wait too long
+            ):  # this process is busy with roles
                 found = await rates(settings)
                 if found is not None and is_so(found):
                     return found
