@@ -56,13 +56,31 @@ async def promote(settings: Settings) -> Figures:
 
 
 def _conversation() -> list[agentjournal.Event]:
-    """Return what is 100 events with the one that the session begins with."""
-    said = cycle(SAID)
+    """Return what is 100 events with the one that the session begins with: 25 turns with a call."""
     made = list[agentjournal.Event]()
-    for number in range(EVENTS - 1):
-        is_user = number % 2 == 0
-        text = f"{words(20)}. {next(said)} {words(20)}." if number % 10 == 0 else words(70)
-        made.append(
-            agentjournal.MessageAdded(role="user" if is_user else "assistant", content=text)
-        )
-    return made
+    for number, told in zip(range(EVENTS // 4), cycle(SAID), strict=False):
+        call_id, order = f"c-{number}", words(1)
+        arguments = f'{{"order": "{order}"}}'
+        made += [
+            agentjournal.MessageAdded(role="user", content=f"{told} {_sentences(2)}"),
+            agentjournal.ToolStarted(
+                call_id=call_id,
+                tool="look_up",
+                arguments_text=arguments,
+                arguments_digest=agentjournal.arguments_digest("look_up", arguments),
+                effect="read",
+                idempotency_key=call_id,
+                attempt=1,
+                lease_s=60,
+                kind="function",
+            ),
+            agentjournal.ToolCompleted(
+                call_id=call_id, attempt=1, output=_sentences(6), duration_ms=20
+            ),
+            agentjournal.MessageAdded(role="assistant", content=_sentences(6)),
+        ]
+    return made[: EVENTS - 1]
+
+
+def _sentences(count: int) -> str:
+    return " ".join(f"{words(10).capitalize()}." for _ in range(count))
