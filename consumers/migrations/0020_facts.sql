@@ -156,7 +156,8 @@ RETURNS SETOF agentjournal.fact LANGUAGE sql STABLE PARALLEL SAFE AS $$
                 AND p.extractor = l.extractor
                 AND p.extractor_order COLLATE "C" > l.extractor_order
                 AND p.through_version >= l.said_version AND p.recorded_at <= known_at)
-        ORDER BY l.tenant, l.entity_kind, l.entity_id, l.fact_key, l.version
+        ORDER BY l.tenant, l.entity_kind, l.entity_id, l.fact_key, l.extractor, l.extractor_order,
+            l.version
     ), taken_back AS (
         SELECT tenant, entity_kind, entity_id, fact_key, min(said_at) AS retracted_at
         FROM (

@@ -13,10 +13,12 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from agentjournal.codec import encode
 from agentjournal.events import Entity, Evidence, FactRetracted
 from agentjournal.memory.values import normal_form
 
 ANY_VALUE = object()
+_MOST_DEEP = 50
 _NUMBER = re.compile(r"\d+")
 
 
@@ -25,13 +27,13 @@ def fact_id_of(entity: Entity, session_id: str, event_id: str, attribute: str, v
 
     `session_id` and `event_id` are those of the statement that it comes from.
     """
-    parts = (entity.kind, entity.id, session_id, event_id, attribute, normal_form(value))
+    parts = (entity.kind, entity.id, session_id, event_id, attribute, _form(value))
     return _digest("".join(f"{len(part)}:{part}" for part in parts)).hex()
 
 
 def value_key(value: Any) -> bytes:
     """Return what equal values have in common, and others do not."""
-    return _digest(normal_form(value))
+    return _digest(_form(value))
 
 
 def version_order(version: str) -> str:
@@ -63,6 +65,28 @@ def retraction(  # noqa: PLR0913 - a keyword for each thing that it says
         more["evidence"] = said
     named = fact_id or _digest(f"retracted {attribute} {said} {said_at}").hex()
     return FactRetracted.model_validate({"fact_id": named, "reason": reason, "by": by, **more})
+
+
+def _form(value: Any) -> str:
+    """Return the normal form of a value; of what has none, like NaN, its JSON as it is logged."""
+    try:
+        return normal_form(value) if _depth(value) <= _MOST_DEEP else encode(value).decode()
+    except (ValueError, OverflowError):
+        return encode(value).decode()
+
+
+def _depth(value: Any) -> int:
+    """Return how deep lists and dicts are nested, as far as that matters."""
+    level, depth = [value], 0
+    while level and depth <= _MOST_DEEP:
+        nested: list[Any] = []
+        for each in level:
+            if isinstance(each, dict):
+                nested += each.values()
+            elif isinstance(each, list | tuple):
+                nested += each
+        level, depth = nested, depth + 1
+    return depth
 
 
 def _digest(text: str) -> bytes:

@@ -158,9 +158,11 @@ def _current(said: Said) -> Iterator[Learned]:
 
 
 def _first(learned: Iterable[Learned]) -> Iterable[Learned]:
-    """Return the first of each id."""
+    """Return one of each id: who learned it first does not matter, but who it was."""
     found: dict[str, Learned] = {}
-    for each in sorted(learned, key=lambda each: each.version):
+    for each in sorted(
+        learned, key=lambda each: (each.extractor, each.extractor_order, each.version)
+    ):
         found.setdefault(each.fact_id, each)
     return found.values()
 
