@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentjournal.ids import StreamId, Version, parse_stream
 from agentjournal.memory.embedding import vector_text
+from agentjournal.memory.facts import Learned, Promoted, Retracted, Said, current_facts
 from agentjournal.memory.recalls import Asked, Found, Hit, holding
 from agentjournal.postgres_views import PostgresViews
 from agentjournal.sql_statements import read_statements
+from agentjournal.working_memory import now
 
 _SQL = read_statements("agentjournal", "recall.sql")
 
@@ -29,8 +31,10 @@ class PostgresRecalls:
             "terms": list(asked.terms),
             "most": asked.most,
         }
-        rows, facts = await asyncio.gather(self._rows(asked, given), self._holding(asked.entity))
-        hits = holding(map(_hit, rows), facts)
+        rows = await self._rows(asked, given)
+        hits = [_hit(row) for row in rows]
+        if fact_ids := [hit.ref for hit in hits if hit.tier == "fact"]:
+            hits = holding(hits, await self._holding(asked.entity, fact_ids))
         return Found(hits, rows[0]["lowest"] if rows else None)
 
     async def _rows(self, asked: Asked, given: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -45,10 +49,25 @@ class PostgresRecalls:
             self._has_vectors = row["has_vectors"]
         return self._has_vectors
 
-    async def _holding(self, entity: StreamId) -> Mapping[str, str]:
+    async def _holding(self, entity: StreamId, fact_ids: Sequence[str]) -> Mapping[str, str]:
+        """Return the first ids of those facts that hold now, by every id that says one."""
         kind, tenant, name = parse_stream(entity)
-        rows = await self._views.select(_SQL["holding"], tenant=tenant, kind=kind, id=name)
-        return {each: row["fact_id"] for row in rows for each in row["fact_ids"]}
+        whose: dict[str, Any] = {"tenant": tenant, "kind": kind, "name": name}
+        statements, retractions = await asyncio.gather(
+            self._views.select(_SQL["statements"], **whose, fact_ids=list(fact_ids)),
+            self._views.select(_SQL["retractions"], **whose),
+        )
+        session_ids = sorted({row["session_id"] for row in statements} - {""})
+        promotions = await self._views.select(
+            _SQL["promotions"], tenant=tenant, session_ids=session_ids
+        )
+        said = Said(
+            [Learned(**row) for row in statements],
+            [Retracted(**row) for row in retractions],
+            [Promoted(**row) for row in promotions],
+        )
+        held = current_facts(said, now())
+        return {each.fact_id: fact.said[0].fact_id for fact in held for each in fact.said}
 
 
 def _hit(row: Mapping[str, Any]) -> Hit:

@@ -20,25 +20,50 @@ WITH found AS MATERIALIZED (
         WHERE v.stream = s.stream AND v.model = %(model)s OFFSET 0
     ) AS e
     WHERE s.scopes @> ARRAY[%(entity)s::text]
-), chosen AS (
-    SELECT stream, version, number FROM found
-    UNION
-    (SELECT stream, version, number FROM likened ORDER BY likeness DESC LIMIT %(most)s)
+), chosen AS MATERIALIZED (
+    SELECT stream, version, number, max(score) AS score
+    FROM (
+        SELECT stream, version, number, score FROM found
+        UNION ALL
+        (SELECT stream, version, number, NULL FROM likened ORDER BY likeness DESC LIMIT %(most)s)
+    ) AS both_of
+    GROUP BY stream, version, number
 )
-SELECT coalesce(f.score, 0) AS lexical, l.likeness, (SELECT min(likeness) FROM likened) AS lowest,
+SELECT coalesce(c.score, 0) AS lexical, l.likeness, (SELECT min(likeness) FROM likened) AS lowest,
        p.stream, p.version, p.number, p.tier, p.role, p.ref, p.event_id, p.session_id, p.text,
        p.said_at
-FROM chosen
+FROM chosen AS c
 JOIN agentjournal.passages AS p USING (stream, version, number)
-LEFT JOIN found AS f USING (stream, version, number)
-LEFT JOIN likened AS l USING (stream, version, number)
+LEFT JOIN LATERAL (
+    SELECT -(v.vector <#> %(vector)s::halfvec) AS likeness
+    FROM agentjournal.embeddings AS v
+    WHERE v.stream = c.stream AND v.version = c.version AND v.number = c.number
+        AND v.model = %(model)s
+    OFFSET 0
+) AS l ON true
 WHERE p.scopes @> ARRAY[%(entity)s::text];
 
--- name: holding
--- Of facts those that hold now, each under the first of the ids that say it.
-SELECT fact_id, fact_ids
-FROM agentjournal.current_facts
-WHERE tenant = %(tenant)s AND entity_kind = %(kind)s AND entity_id = %(id)s;
+-- name: statements
+-- All that was said of the slots that some facts are in: whether these hold follows from it.
+SELECT s.fact_id, s.version, s.attribute, s.value_key, s.cardinality, s.author_role, s.confidence,
+       s.said_at, coalesce(s.session_id, '') AS session_id, s.said_version, s.valid_from,
+       s.valid_to, s.extractor, s.extractor_order, s.recorded_at
+FROM agentjournal.fact_statements AS s
+WHERE s.tenant = %(tenant)s AND s.entity_kind = %(kind)s AND s.entity_id = %(name)s
+    AND s.slot = ANY (ARRAY(
+        SELECT f.slot FROM agentjournal.fact_statements AS f
+        WHERE f.tenant = %(tenant)s AND f.entity_kind = %(kind)s AND f.entity_id = %(name)s
+            AND f.fact_id = ANY (%(fact_ids)s)));
+
+-- name: retractions
+SELECT fact_id, attribute, value_key, said_at, recorded_at
+FROM agentjournal.fact_retractions
+WHERE tenant = %(tenant)s AND entity_kind = %(kind)s AND entity_id = %(name)s;
+
+-- name: promotions
+SELECT session_id, through_version, extractor, extractor_order, recorded_at
+FROM agentjournal.promoted_through
+WHERE tenant = %(tenant)s AND session_id = ANY (%(session_ids)s);
 
 -- name: has_vectors
 SELECT to_regclass('agentjournal.embeddings') IS NOT NULL AS has_vectors;

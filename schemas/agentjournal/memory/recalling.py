@@ -24,6 +24,7 @@ async def find(
 
     Raises Unavailable.
     """
+    query = query.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no half pairs
     asked = Asked(entity, query_terms(query))
     if not query.strip():
         return Found([])

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from agentjournal.ids import StreamId, Version
-from agentjournal.memory.entity_reading import EntityReading
-from agentjournal.memory.facts import Said, current_facts
+from agentjournal.memory.known import holding as holding_now
 from agentjournal.memory.ranking import bm25_of
 from agentjournal.memory.recalls import Asked, Found, Hit, holding
+from agentjournal.testing.facts import MemoryFacts
 from agentjournal.testing.world import World
 
 _POSTING = re.compile(r"'([^']+)':1([A-D])")
@@ -19,17 +19,19 @@ _OFTEN = "-DCBA"
 
 
 class MemoryRecalls:
-    """Finds passages; what it says of facts is what their stream says."""
+    """Finds passages."""
 
     def __init__(self, world: World) -> None:
-        self._world = world
+        self._world, self._facts = world, MemoryFacts(world)
 
     async def find(self, asked: Asked) -> Found:
         """Return the candidates. As the port; vectors are not looked at."""
         rows = [row for row in self._passages(asked.entity) if not self._is_gone(row)]
         scores = bm25_of(asked.terms, [_terms(row["terms"]) for row in rows])
         hits = [_hit(row, score) for row, score in zip(rows, scores, strict=True) if score > 0]
-        hits = holding(hits, self._holding(asked.entity))
+        known = await self._facts.known(asked.entity, None)
+        facts = holding_now(known.facts, None, self._world.clock.now())
+        hits = holding(hits, {each: fact.fact_id for fact in facts for each in fact.fact_ids})
         return Found(sorted(hits, key=lambda hit: (-hit.lexical, hit.place))[: asked.most])
 
     def _passages(self, entity: StreamId) -> list[Mapping[str, Any]]:
@@ -49,14 +51,6 @@ class MemoryRecalls:
             and cut.get("message_id") in {None, row["ref"]}
             for cut in self._world.cores.rows("recall_cuts")
         )
-
-    def _holding(self, entity: StreamId) -> Mapping[str, str]:
-        reading = EntityReading()
-        for recorded in self._world.streams.get(entity, ()):
-            reading.add(recorded)
-        said = Said([known.learned for known in reading.facts], reading.retractions)
-        facts = current_facts(said, self._world.clock.now())
-        return {each.fact_id: fact.said[0].fact_id for fact in facts for each in fact.said}
 
 
 def _terms(postings: str) -> dict[str, int]:
