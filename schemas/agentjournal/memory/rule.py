@@ -37,17 +37,16 @@ class Case:
 class Rule:
     """A pattern and the slot that its value is for.
 
-    `hints` is found in every sentence that the rule may match, in lower case: most rules need no
-    more than this look. `durable`: a
-    sign of durability is needed where the sentence asks for something. `allow`: what does not
-    speak against this rule. `asked`: what the assistant has just asked for. `reject`: values that
-    are none.
+    One of `hints` is in every sentence that the rule may match, in lower case: most rules need no
+    more than this look; with none, any sentence may be one. `durable`: a sign of durability is
+    needed where the sentence asks for something. `allow`: what does not speak against this rule.
+    `asked`: what the assistant has just asked for. `reject`: values that are none.
     """
 
     name: str
     attribute: str
     entities: tuple[str, ...]
-    hints: re.Pattern[str] | None
+    hints: tuple[str, ...]
     patterns: tuple[re.Pattern[str], ...]
     kind: Kind | None
     value: Any
@@ -86,7 +85,7 @@ def rule_of(place: str, given: Mapping[str, Any], filled: Callable[[str], str]) 
         name=given["name"],
         attribute=given["attribute"],
         entities=tuple(given.get("entity", ["user"])),
-        hints=_any_of(given.get("hints", [])),
+        hints=tuple(given.get("hints", [])),
         patterns=tuple(each for each in patterns if each is not None),
         kind=_kind(place, given.get("kind")),
         value=given.get("value"),
@@ -101,10 +100,6 @@ def rule_of(place: str, given: Mapping[str, Any], filled: Callable[[str], str]) 
         cases=tuple(_case(place, each) for each in given.get("cases", [])),
         counter_examples=tuple(given.get("counter_examples", [])),
     )
-
-
-def _any_of(words: list[str]) -> re.Pattern[str] | None:
-    return re.compile("|".join(map(re.escape, words))) if words else None
 
 
 def _kind(place: str, kind: str | None) -> Any:

@@ -193,7 +193,7 @@ def _matches(sentence: Sentence, asked: str, rules: Rules) -> Iterator[Found]:
     lowered = sentence.text.casefold()
     claimed: list[Span] = []
     for rule in rules.rules:
-        if rule.hints is not None and not rule.hints.search(lowered):
+        if rule.hints and not _has_one(lowered, rule.hints):
             continue
         if rule.asked is not None and not (asked and rule.asked.search(asked)):
             continue
@@ -208,6 +208,13 @@ def _matches(sentence: Sentence, asked: str, rules: Rules) -> Iterator[Found]:
                 if "shared" not in rule.allow:
                     claimed.append(value)
                 yield found
+
+
+def _has_one(text: str, words: tuple[str, ...]) -> bool:
+    for word in words:  # noqa: SIM110 - a fifth of what a pattern takes, and half of any()
+        if word in text:
+            return True
+    return False
 
 
 def _found(rule: Rule, match: re.Match[str]) -> Found:
