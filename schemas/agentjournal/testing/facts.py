@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -46,7 +46,7 @@ class MemoryFacts:
         return [row for row in self._world.cores.rows(table) if row["tenant"] == tenant]
 
 
-def said_of(facts: list[Row], retractions: list[Row], promotions: list[Row]) -> Said:
+def said_of(facts: Sequence[Row], retractions: Sequence[Row], promotions: Sequence[Row]) -> Said:
     """Return what rows of the read model say."""
     return Said(
         [_learned(row) for row in facts],
