@@ -31,7 +31,7 @@ from consumers.ownership import share_of
 from consumers.postgres_pool import PostgresPool
 from consumers.postgres_read_models import PostgresReadModels
 from consumers.rebuilding import Build, Builders
-from consumers.roles import PROJECTIONS
+from consumers.roles import PROJECTIONS, SEARCHED
 from projections import postgres_store as store
 from projections.projection import Projection
 
@@ -103,7 +103,7 @@ def _fill(
     number: int,
     count: int,
 ) -> None:
-    known = {each.name: each for each in PROJECTIONS}
+    known = {each.name: each for each in (*PROJECTIONS, *SEARCHED)}
     building = [known[name].beside_live(generation) for name, generation in named]
     asyncio.run(_filled(settings, building, until, Builders(number, count)))
 

@@ -12,7 +12,7 @@ from agentjournal.settings import Settings
 from local.home import Home
 from local.program import Program
 
-ROLES = ("sequencer", "projector", "cache", "janitor", "promoter", "meter")
+ROLES = ("sequencer", "projector", "cache", "janitor", "promoter", "indexer", "meter")
 INIT = "init"  # makes topics and tables; runs to its end before the roles start
 
 RoleCommand = Callable[[str], Sequence[str]]

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.stack
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 AGENTJOURNAL = Path(sys.executable).with_name("agentjournal")
 DATABASE = "rights"
-ROLES = ("sequencer", "projector", "cache", "janitor", "promoter", "meter")
+ROLES = ("sequencer", "projector", "cache", "janitor", "promoter", "indexer", "meter")
 USERS_OF_REDIS = ("sequencer", "cache", "meter", "agent", "viewer")
 
 
@@ -216,6 +216,8 @@ async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -
         ("meter", "SELECT FROM agentjournal.events"),
         ("promoter", "SELECT FROM agentjournal_internal.heads"),
         ("promoter", "UPDATE agentjournal_internal.sessions_1 SET status = 'ended'"),
+        ("indexer", "SELECT FROM agentjournal_internal.events_1"),
+        ("indexer", "DELETE FROM agentjournal_internal.messages_1"),
         ("janitor", "SELECT FROM agentjournal_internal.events_1"),
         ("janitor", "UPDATE agentjournal_internal.sessions_1 SET status = 'expired'"),
     ],

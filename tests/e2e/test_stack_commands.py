@@ -36,7 +36,7 @@ from tests.waiting import awaited
 pytestmark = pytest.mark.stack
 
 SERVERS = ("kafka", "postgres", "redis")
-ROLES = ("sequencer", "projector", "cache", "janitor", "promoter", "meter")
+ROLES = ("sequencer", "projector", "cache", "janitor", "promoter", "indexer", "meter")
 
 
 @pytest.fixture(scope="module")

@@ -43,6 +43,7 @@ def test_every_row_says_whose_it_is_and_where_it_comes_from() -> None:
         "facts",
         "current_facts",
         "fact_retractions",
+        "searched_streams",
     }  # of streams and projections, of entities, and of requests that no event came from
     for view, found in columns.items():
         if view not in elsewhere:
