@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -15,7 +15,7 @@ from evals.answering import Answers
 from evals.data import Absent
 from evals.judging import Table
 from evals.labelled import load
-from evals.models import embedder
+from evals.models import Vectors, vectors
 from evals.postgres_ranking import ts_rank
 from evals.promoting import Extractor
 from evals.report import FOREIGN, Report, shown, written
@@ -50,14 +50,15 @@ def measure(extractor: Extractor) -> Report:
         others.answers = _answers(extractor, embed, others)
     except Absent as absent:
         others.skipped.append(f"bfcl_memory: {absent}")
+    cost = replace(cost, embeds_a_second=embed.a_second if embed else None)
     return Report(
         measured, tuning, cost, others.foreign, others.wrong, others.answers, others.skipped
     )
 
 
-def _model(others: _Others) -> Embed | None:
+def _model(others: _Others) -> Vectors | None:
     try:
-        return embedder()
+        return vectors()
     except Absent as absent:
         others.skipped.append(f"methods by likeness: {absent}")
         return None

@@ -50,6 +50,7 @@ class Cost:
     p95_ms: float
     statements: float  # a session
     model_calls: int = 0
+    embeds_a_second: float | None = None  # None: there is no model
 
 
 def sessions(

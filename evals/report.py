@@ -75,6 +75,8 @@ def shown(report: Report, console: Console) -> None:
     if report.answers:
         console.print(_answers(report))
     cost = report.cost
+    if cost.embeds_a_second is not None:
+        console.print(f"vectors: {cost.embeds_a_second:.0f} texts a second")
     console.print(
         f"promotion of a session: p50 {cost.p50_ms:.1f} ms, p95 {cost.p95_ms:.1f} ms over"
         f" {cost.sessions} sessions; {cost.statements:.1f} statements a session;"
