@@ -92,3 +92,17 @@ FROM agentjournal.messages
 WHERE tenant = 'default' AND status <> 'retracted'
     AND to_tsvector('english', content) @@ websearch_to_tsquery('english', 'late refund')
 ORDER BY recorded_at, session_id, version;
+
+-- name: changed_minds
+-- What did users say otherwise before, and since when is it so?
+SELECT entity_id, attribute, value, valid_to
+FROM agentjournal.facts
+WHERE tenant = 'default' AND entity_kind = 'user' AND ended_by = 'superseded'
+ORDER BY valid_to, entity_id, attribute;
+
+-- name: known_of_a_user
+-- What is known of a user, who said it, and how often was it said?
+SELECT attribute, value, author_role, quote, cardinality(fact_ids) AS statements
+FROM agentjournal.current_facts
+WHERE tenant = 'default' AND entity_kind = 'user' AND entity_id = 'ada'
+ORDER BY attribute, valid_from;

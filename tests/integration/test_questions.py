@@ -124,6 +124,11 @@ async def written(log: Log) -> None:
     handed = Parent(session_id="s-1", version=4, relation="handoff")
     await log.session("s-4").append(SessionStarted(agent="b", parent=handed))
     await log.caught_up(await log.session("s-5").append(SessionStarted(agent="b")))
+    ada = log.memory(user="ada")
+    await ada.remember("city", "Rome", cardinality="single", quote="I live in Rome")
+    await ada.remember("city", "Oslo", cardinality="single", quote="I moved to Oslo")
+    await ada.remember("city", "OSLO", cardinality="single", role="developer")
+    await ada.facts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,3 +210,5 @@ async def test_every_question_has_the_answer_that_the_log_has(asked: Asked) -> N
         ("s-1", 2, "user"),
         ("s-3", 3, "user"),
     ]
+    assert [row[:3] for row in found["changed_minds"]] == [("ada", "city", "Rome")]
+    assert found["known_of_a_user"] == [("city", "Oslo", "user", "I moved to Oslo", 2)]
