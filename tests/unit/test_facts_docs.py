@@ -20,7 +20,7 @@ async def test_the_programs_of_the_page_run_one_after_the_other() -> None:
         names: dict[str, Any] = {"log": log}
         for block in blocks:
             code = compile(block, str(_PAGE), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-            running = eval(code, names)  # noqa: S307 - our own page
+            running = eval(code, names)
             if inspect.isawaitable(running):
                 await running
     assert names["session"].id == "s-42"
