@@ -10,6 +10,7 @@ import pytest
 from agentjournal.errors import NotConfigured
 from agentjournal.events import Limit, Limits, SessionStarted
 from agentjournal.limits import (
+    DEFAULT_PROMOTE_AFTER_IDLE_S,
     DEFAULT_TTL_S,
     DEFAULTS,
     NAMES,
@@ -132,3 +133,17 @@ def test_a_number_is_a_maximum_that_is_warned_of() -> None:
     assert limits_of(limits_of(given)) == limits_of(given)
     with pytest.raises(ValueError, match="fact_bytes: can be warned of"):
         limits_of(Limits(fact_bytes=refuse))
+
+
+def test_a_tenant_says_after_how_long_an_idle_session_is_promoted(tmp_path: Path) -> None:
+    path = tmp_path / "limits.toml"
+    path.write_text("[tenant.acme]\npromote_after_idle_s = 60\n[tenant.slow]\nttl_s = 5\n")
+    limits = read_limits(str(path))
+    assert limits.promote_after_idle_s("acme") == 60
+    assert limits.promote_after_idle_s("slow") == limits.promote_after_idle_s() == 30 * 60
+    assert DEFAULT_PROMOTE_AFTER_IDLE_S == 30 * 60
+    path.write_text("[default]\npromote_after_idle_s = 9\n[tenant.acme]\nttl_s = 5\n")
+    assert read_limits(str(path)).promote_after_idle_s("acme") == 9
+    path.write_text("[default]\npromote_after_idle_s = 0\n")
+    with pytest.raises(NotConfigured, match="default.promote_after_idle_s is not above 0"):
+        read_limits(str(path))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -122,7 +122,9 @@ def wanted_of(reading: Reading, extraction: Extraction, extractor: Extractor) ->
     return Wanted(wanted, refused)
 
 
-def _objection(reading: Reading, about: set[tuple[str, str]], candidate: Candidate) -> str | None:
+def _objection(
+    reading: Reading, about: Collection[tuple[str, str]], candidate: Candidate
+) -> str | None:
     said = (candidate.statement, *candidate.others)
     if any(each.session_id != reading.session_id for each in said):
         return "another session"
