@@ -18,7 +18,7 @@ import typer
 
 import agentjournal
 from agentjournal import Log, Run, Working
-from agentjournal.log import DEFAULT_AGENT
+from agentjournal.log_memory import DEFAULT_AGENT
 from commands.waiting import wait_for
 
 commands = typer.Typer()

@@ -52,9 +52,7 @@ async def rates_when(settings: Settings, is_so: Callable[[Rates], bool]) -> Rate
     """Return the first rates of which something is so. Raises TimeoutError."""
     async with asyncio.timeout(60):
         while True:
-            with suppress(
-                aj.Unavailable
-            ):  # this process is busy with roles
+            with suppress(aj.Unavailable):  # this process is busy with roles
                 found = await rates(settings)
                 if found is not None and is_so(found):
                     return found

@@ -145,5 +145,5 @@ def test_a_tenant_says_after_how_long_an_idle_session_is_promoted(tmp_path: Path
     path.write_text("[default]\npromote_after_idle_s = 9\n[tenant.acme]\nttl_s = 5\n")
     assert read_limits(str(path)).promote_after_idle_s("acme") == 9
     path.write_text("[default]\npromote_after_idle_s = 0\n")
-    with pytest.raises(NotConfigured, match="default.promote_after_idle_s is not above 0"):
+    with pytest.raises(NotConfigured, match=r"default\.promote_after_idle_s is not above 0"):
         read_limits(str(path))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import agentjournal as aj
 from agentjournal.testing import Clock, MemoryLog, memory_log
-from tests.servers import eventually
+from tests.servers import eventually, inside
 from tests.support import message
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -34,9 +34,11 @@ async def test_an_append_takes_a_millisecond_and_nothing_else_takes_time() -> No
 async def test_an_append_that_fails_does_not_disturb_a_load_that_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    session = memory_log().session("s")
+    log = memory_log()
+    session = log.session("s")
     await session.append(message("a"))
-    views, wait = session._servers.views, session._servers.views.wait_for_input
+    views = inside(log).views
+    wait = views.wait_for_input
     may_go_on = asyncio.Event()
 
     async def held(*args: Any, **named: Any) -> None:

@@ -173,11 +173,11 @@ def _resolved(said: Said) -> list[Retracted]:
     for each in said.learned:
         named[each.fact_id].append(each)
     found = list(said.retracted)
-    for each in said.retracted:
-        if each.attribute is None:
+    for retracted in said.retracted:
+        if retracted.attribute is None:
             found += [
-                replace(each, attribute=fact.attribute, value_key=fact.value_key)
-                for fact in named[each.fact_id]
+                replace(retracted, attribute=fact.attribute, value_key=fact.value_key)
+                for fact in named[retracted.fact_id]
             ]
     return found
 

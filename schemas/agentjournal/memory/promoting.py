@@ -109,7 +109,7 @@ def wanted_of(reading: Reading, extraction: Extraction, extractor: Extractor) ->
     found: dict[StreamId, dict[str, FactEvent]] = {}
     refused = list(extraction.refused)
     _, tenant, _ = parse_stream(reading.stream)
-    about = {(each.kind, each.id) for each in reading.entities}
+    about: set[tuple[str, str]] = {(each.kind, each.id) for each in reading.entities}
     for candidate in extraction.candidates:
         reason = _objection(reading, about, candidate)
         made = reason or _made(candidate, tenant, extractor)
