@@ -107,8 +107,10 @@ STEP = ("$defs", "Step")
         (put(..., *SIZE, 1), "/properties/size/anyOf: was 2 choices, is 1"),
         (
             put([], *SIZE),
-            "/properties/size/anyOf: was [{'type': 'integer', 'minimum': 0, 'maximum': 9},"
-            " {'type': 'null'}], is []",
+            (
+                "/properties/size/anyOf: was [{'type': 'integer', 'minimum': 0, 'maximum': 9},"
+                " {'type': 'null'}], is []"
+            ),
         ),
         (put(1, *SIZE, 0, "minimum"), "/properties/size/anyOf/0/minimum: was 0, is 1"),
         (
