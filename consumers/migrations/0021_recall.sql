@@ -15,6 +15,9 @@ CREATE TABLE agentjournal_internal.recall_streams_1 (
     ) STORED
 ) WITH (fillfactor = 70);
 
+CREATE INDEX recall_streams_1_session
+    ON agentjournal_internal.recall_streams_1 (tenant, session_id);
+
 -- Whose streams these are changes hardly ever.
 CREATE INDEX recall_streams_1_scopes ON agentjournal_internal.recall_streams_1 USING gin (scopes)
 WITH (gin_pending_list_limit = 256);
@@ -36,6 +39,8 @@ CREATE TABLE agentjournal_internal.passages_1 (
     said_at  timestamptz NOT NULL,
     PRIMARY KEY (stream, version, number)
 );
+
+CREATE INDEX passages_1_session ON agentjournal_internal.passages_1 (tenant, session_id);
 
 -- An entity is one more thing that a passage must have, found with its words in one index. The
 -- list of what is new is kept short: it is read in every search.
@@ -73,7 +78,7 @@ $$;
 
 -- BM25 over what is about one entity: k1 1.2, b 0.4. The rank of one word under these weights is a
 -- tenth of how often it stands there.
-CREATE FUNCTION agentjournal.found_passages(entity text, terms text[], most int)
+CREATE FUNCTION agentjournal_internal.found_passages(entity text, terms text[], most int)
 RETURNS TABLE (stream text, version bigint, number int, score float8)
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     WITH asked AS (
@@ -125,6 +130,7 @@ BEGIN
         vector     halfvec NOT NULL,
         PRIMARY KEY (stream, version, number)
     );
+    CREATE INDEX embeddings_1_session ON agentjournal_internal.embeddings_1 (tenant, session_id);
     -- Read whole, a row beside the next: never moved elsewhere or packed.
     ALTER TABLE agentjournal_internal.embeddings_1 ALTER COLUMN vector SET STORAGE PLAIN;
     INSERT INTO agentjournal_internal.projection_checkpoints (projection, generation, partition)
@@ -132,16 +138,16 @@ BEGIN
     CREATE VIEW agentjournal.embeddings AS
     SELECT tenant, session_id, stream, version, number, model, vector
     FROM agentjournal_internal.embeddings_1;
-    COMMENT ON VIEW agentjournal.embeddings IS
-        'Vectors of passages, as a local model makes them. Only where Postgres has pgvector.';
-    COMMENT ON COLUMN agentjournal.embeddings.tenant IS 'whose data it is';
-    COMMENT ON COLUMN agentjournal.embeddings.session_id IS
-        'the session; null for what was learned of an entity';
-    COMMENT ON COLUMN agentjournal.embeddings.stream IS 'the stream of the passage';
-    COMMENT ON COLUMN agentjournal.embeddings.version IS 'of the event that it is in';
-    COMMENT ON COLUMN agentjournal.embeddings.number IS 'of the passage in it, from 0';
-    COMMENT ON COLUMN agentjournal.embeddings.model IS 'that made the vector';
-    COMMENT ON COLUMN agentjournal.embeddings.vector IS 'of length 1';
+COMMENT ON VIEW agentjournal.embeddings IS
+    'Vectors of passages, as a local model makes them. Only where Postgres has pgvector.';
+COMMENT ON COLUMN agentjournal.embeddings.tenant IS 'whose data it is';
+COMMENT ON COLUMN agentjournal.embeddings.session_id IS
+    'the session; null for what was learned of an entity';
+COMMENT ON COLUMN agentjournal.embeddings.stream IS 'the stream of the passage';
+COMMENT ON COLUMN agentjournal.embeddings.version IS 'of the event that it is in';
+COMMENT ON COLUMN agentjournal.embeddings.number IS 'of the passage in it, from 0';
+COMMENT ON COLUMN agentjournal.embeddings.model IS 'that made the vector';
+COMMENT ON COLUMN agentjournal.embeddings.vector IS 'of length 1';
     RETURN true;
 END
 $make$;
@@ -179,6 +185,3 @@ COMMENT ON COLUMN agentjournal.searched_streams.scopes IS 'streams of the entiti
 COMMENT ON COLUMN agentjournal.searched_streams.passages IS
     'how many passages it had, also those that are gone';
 COMMENT ON COLUMN agentjournal.searched_streams.terms IS 'how many terms they had';
-COMMENT ON FUNCTION agentjournal.found_passages(text, text[], int) IS
-    'The passages about an entity, given as its stream, that have one of these terms, with their '
-    'BM25 scores, the best first, at most so many. Terms are words as the column terms has them.';

@@ -165,6 +165,7 @@ if TYPE_CHECKING:
     from agentjournal.memory.explaining import FactSource
     from agentjournal.memory.known import EntityState, Fact
     from agentjournal.memory.promoting import PromotedFact, Promotion
+    from agentjournal.memory.recalls import Recalled
     from agentjournal.outcomes import NOT_DONE, OutcomeUnknown, ToolError
     from agentjournal.planning import PlanState, StepState
     from agentjournal.plans import Plan
@@ -307,6 +308,7 @@ __all__ = [
     "ProviderPart",
     "Question",
     "ReasoningPart",
+    "Recalled",
     "Receipt",
     "Record",
     "Recorded",
@@ -390,6 +392,7 @@ _MODULES = {
     "Usage": "usage",
     "Lock": "locks",
     "PromotedFact": "memory.promoting",
+    "Recalled": "memory.recalls",
     "Promotion": "memory.promoting",
     "Attempt": "attempts",
     "CheckpointNotFound": "errors",

@@ -3,13 +3,13 @@
 -- name: lexical
 SELECT f.score AS lexical, NULL::float8 AS likeness, NULL::float8 AS lowest, p.stream, p.version,
        p.number, p.tier, p.role, p.ref, p.event_id, p.session_id, p.text, p.said_at
-FROM agentjournal.found_passages(%(entity)s, %(terms)s, %(most)s) AS f
+FROM agentjournal_internal.found_passages(%(entity)s, %(terms)s, %(most)s) AS f
 JOIN agentjournal.passages AS p USING (stream, version, number);
 
 -- name: fused
 -- Each measure finds its own; of what one of them found, both are told.
 WITH found AS MATERIALIZED (
-    SELECT * FROM agentjournal.found_passages(%(entity)s, %(terms)s, %(most)s)
+    SELECT * FROM agentjournal_internal.found_passages(%(entity)s, %(terms)s, %(most)s)
 ), likened AS MATERIALIZED (
     -- Stream by stream: the table as a whole is never read.
     SELECT e.stream, e.version, e.number, -(e.vector <#> %(vector)s::halfvec) AS likeness

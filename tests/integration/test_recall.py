@@ -173,7 +173,7 @@ async def test_tenants_and_entities_are_walls(indexed: Settings) -> None:
             assert hits == 0, crafted
             found = await query(
                 indexed,
-                "SELECT * FROM agentjournal.found_passages("
+                "SELECT * FROM agentjournal_internal.found_passages("
                 f"'{crafted}', ARRAY['launch','word','zanzibar'], 100)",
             )
             assert found == [], crafted
@@ -205,7 +205,7 @@ async def test_a_query_is_words_to_look_for_and_never_a_command(indexed: Setting
             escaped = term.replace("'", "''")
             await query(
                 indexed,
-                f"SELECT * FROM agentjournal.found_passages('user/t/u', ARRAY['{escaped}'], 10)",
+                f"SELECT * FROM agentjournal_internal.found_passages('user/t/u', ARRAY['{escaped}'], 10)",
             )
 
 
