@@ -18,10 +18,14 @@ from agentjournal.events import (
 from agentjournal.ids import stream_id
 from agentjournal.memory.embedding import local_embedder
 from agentjournal.memory.recalls import Asked, Recalled
+from agentjournal.postgres_views import PostgresViews
 from agentjournal.settings import Settings
+from consumers.kafka_log_reader import KafkaLogReader
+from consumers.postgres_pool import PostgresPool
+from consumers.postgres_rebuild import Rebuild
 from consumers.projector import ProjectorOptions
-from consumers.roles import run_indexer
-from tests.servers import connected, query, roles
+from consumers.roles import SEARCHED, run_indexer
+from tests.servers import connected, query, roles, sequencer
 
 pytestmark = pytest.mark.stack
 
@@ -205,7 +209,8 @@ async def test_a_query_is_words_to_look_for_and_never_a_command(indexed: Setting
             escaped = term.replace("'", "''")
             await query(
                 indexed,
-                f"SELECT * FROM agentjournal_internal.found_passages('user/t/u', ARRAY['{escaped}'], 10)",
+                "SELECT * FROM agentjournal_internal.found_passages("
+                f"'user/t/u', ARRAY['{escaped}'], 10)",
             )
 
 
@@ -228,3 +233,30 @@ async def test_a_session_is_told_of_earlier_ones_and_says_what_it_was_told(
         assert 0 < shown["tokens"] <= 60
         assert await session.recall("zzzz qqqq", max_tokens=1) == ""
         assert "allergic" not in str((await session.window()).messages)
+
+
+async def test_what_is_rebuilt_is_what_was_live(fresh: Settings) -> None:
+    async with roles(fresh, sequencer, indexer), connected(fresh) as log:
+        session = log.session("s", user="u")
+        await session.append([said("The first mast."), said("The second mast.", message_id="m")])
+        await session.append(SessionUpdated(entities=[Entity(kind="project", id="ship")]))
+        await session.append(MessageRetracted(message_id="m", reason="a slip"))
+        await log.memory(user="u").remember("mast/height", "30 m")
+        last = await session.append(said("The third mast."))
+        expected = {"The first mast.", "The third mast.", "mast height: 30 m"}
+        views = PostgresViews(fresh)
+        try:
+            await views.wait_for_input(last, 20, projections=["recall"])
+        finally:
+            await views.close()
+        async with (
+            PostgresPool(fresh, name="rebuild", size=6) as pool,
+            KafkaLogReader(fresh) as reader,
+        ):
+            [done] = await Rebuild(pool, reader).run(SEARCHED, check=False)
+        assert (done.differences, done.switched) == ([], True)
+        texts = await query(
+            fresh,
+            "SELECT text FROM agentjournal.passages WHERE 'user/' || tenant || '/u' = ANY (scopes)",
+        )
+        assert {row["text"] for row in texts} == expected
