@@ -37,6 +37,8 @@ _CUES = (
     "retraction",
     "no_more",
     "correction",
+    "dropped",
+    "dropped_am",
     "no_value",
     "before",
     "behind",
@@ -74,6 +76,8 @@ class Cues:
     retraction: re.Pattern[str]
     no_more: re.Pattern[str]
     correction: re.Pattern[str]
+    dropped: re.Pattern[str]
+    dropped_am: re.Pattern[str]
     no_value: re.Pattern[str]
     before: re.Pattern[str]
     behind: re.Pattern[str]

@@ -88,7 +88,11 @@ class Listening:
         retracts: bool,
     ) -> None:
         count = len(self.candidates)
-        for found in _matches(read, asked, self.rules):
+        matches = list(_matches(read, asked, self.rules))
+        if not matches and (whole := _completed(read, self.rules)) is not None:
+            read = whole
+            matches = list(_matches(read, "", self.rules))
+        for found in matches:
             reason = objection(found.rule, read, found.span, self.rules.cues)
             if is_fiction:
                 reason = FICTION
@@ -170,6 +174,14 @@ def _candidate(
 
 def _free(kind: str, attribute: str) -> Slot:
     return Slot(kind, attribute, "text", "multiple", "text")  # type: ignore[arg-type]  # of an entity
+
+
+def _completed(sentence: Sentence, rules: Rules) -> Sentence | None:
+    """Return a sentence that begins with its verb with the subject that it means."""
+    for cue, subject in ((rules.cues.dropped, "I "), (rules.cues.dropped_am, "I am ")):
+        if found := cue.match(sentence.text):
+            return Sentence(f"{subject}{sentence.text[found.end() :]}", sentence.start)
+    return None
 
 
 def _taken_back(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bool]]:
