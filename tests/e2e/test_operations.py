@@ -37,7 +37,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding
 AGENTJOURNAL = Path(sys.executable).with_name("agentjournal")
 DATABASE = "rights"
 ROLES = ("sequencer", "projector", "cache", "janitor", "promoter", "indexer", "meter")
-USERS_OF_REDIS = ("sequencer", "cache", "meter", "agent", "viewer")
+USERS_OF_REDIS = ("sequencer", "cache", "promoter", "meter", "agent", "viewer")
 
 
 @dataclass(frozen=True)
