@@ -37,6 +37,7 @@ from tests.unit.conversation_strategies import (
     odd_messages,
 )
 from tests.unit.event_strategies import fields_of
+from tests.unit.facts_strategies import USER
 
 pytestmark = pytest.mark.stack
 
@@ -162,9 +163,11 @@ def test_whole_and_broken_numbers_are_stored_together(database: Database) -> Non
         assert [row["duration_ms"] for row in found[table]] == [7, 0.5]
 
 
+FACTS = {"fact.learned", "fact.retracted"}  # are not of sessions
 _TYPES = sorted(
     {event_type for projection in PROJECTIONS for event_type in projection.types}
     - {"session.started", "session.deleted"}  # the first is there, and after the last nothing is
+    - FACTS
 )
 
 
@@ -185,19 +188,35 @@ def test_whatever_an_event_holds_it_is_stored_and_every_view_shows_it(
     stream.accept(request(typed(SessionStarted(agent="a"))))
     for event_type, fields in given:
         stream.accept(in_order(stream, event(event_type, **fields)))
+    database.run(shown_in_every_view(database, stream))
+
+
+async def shown_in_every_view(database: Database, stream: Stream) -> None:
     log = [e._replace(position=Position(at)) for at, e in enumerate(stream.recorded)]
+    for projection in PROJECTIONS:
+        await database.store(projection, log)
+    cursor = await database.connection.execute(
+        "SELECT table_name FROM information_schema.views WHERE table_schema = 'agentjournal'"
+    )
+    for (view,) in await cursor.fetchall():
+        everything = sql.SQL("SELECT * FROM {}").format(sql.Identifier("agentjournal", view))
+        await (await database.connection.execute(everything)).fetchall()
 
-    async def shown() -> None:
-        for projection in PROJECTIONS:
-            await database.store(projection, log)
-        cursor = await database.connection.execute(
-            "SELECT table_name FROM information_schema.views WHERE table_schema = 'agentjournal'"
-        )
-        for (view,) in await cursor.fetchall():
-            everything = sql.SQL("SELECT * FROM {}").format(sql.Identifier("agentjournal", view))
-            await (await database.connection.execute(everything)).fetchall()
 
-    database.run(shown())
+@settings(max_examples=30)
+@given(
+    st.lists(
+        st.sampled_from(sorted(FACTS)).flatmap(lambda t: st.tuples(st.just(t), fields_of(t))),
+        max_size=3,
+    )
+)
+def test_whatever_a_fact_holds_it_is_stored_and_every_view_shows_it(
+    database: Database, given: list[tuple[str, dict[str, Any]]]
+) -> None:
+    stream = Stream(USER)
+    for event_type, fields in given:
+        stream.accept(request(event(event_type, **fields)))
+    database.run(shown_in_every_view(database, stream))
 
 
 def test_a_projector_that_is_behind_changes_nothing(database: Database) -> None:
