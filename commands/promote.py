@@ -15,6 +15,7 @@ from agentjournal.limits import ConfiguredLimits
 from agentjournal.log import Log
 from agentjournal.memory.promoter import Promoter, RuleExtracting
 from agentjournal.memory.promoting import Promotion
+from agentjournal.memory.slots import read_slots
 from agentjournal.servers import servers_of
 from agentjournal.settings import Settings, find_settings
 from commands.errors import CommandFailed
@@ -129,7 +130,7 @@ async def _promoted(settings: Settings, session: str, *, dry_run: bool) -> Promo
     named = session_named(settings, session)
     servers = servers_of(settings)
     async with Log(settings, servers=servers) as log:
-        promoter = Promoter(servers)
+        promoter = Promoter(servers, RuleExtracting(read_slots(settings.slots)))
         try:
             done = await promoter.promote(named.stream, dry_run=dry_run)
             if not done.promotion.repeated:
@@ -148,7 +149,8 @@ async def _retried(settings: Settings) -> Sequence[Retried]:
     from consumers.postgres_promoter import PostgresPromoter  # noqa: PLC0415
     from streams.ports import OutageError  # noqa: PLC0415
 
-    servers, extracting, done = servers_of(settings), RuleExtracting(), list[Retried]()
+    servers, done = servers_of(settings), list[Retried]()
+    extracting = RuleExtracting(read_slots(settings.slots))
     try:
         async with (
             PostgresPool(settings, name="promote", size=1) as pool,

@@ -16,6 +16,7 @@ from agentjournal.limits import read_limits
 from agentjournal.log import Log
 from agentjournal.memory.embedding import local_embedder
 from agentjournal.memory.promoter import Extracting, Promoter, RuleExtracting
+from agentjournal.memory.slots import read_slots
 from agentjournal.redis_rates import RedisRates
 from agentjournal.servers import servers_of
 from agentjournal.settings import Settings
@@ -221,12 +222,12 @@ async def run_promoter(
 ) -> None:
     """Promote sessions that end or are idle, until `stop` is set.
 
-    Raises NotConfigured when the file of limits is not right, Unavailable when the topics cannot be
-    seen, IntegrityError when they are not ours.
+    Raises NotConfigured when the file of limits or of slots is not right, Unavailable when the
+    topics cannot be seen, IntegrityError when they are not ours.
     """
     limits = read_limits(settings.limits)
     await check_topics(settings)
-    extracting = extracting or RuleExtracting()
+    extracting = extracting or RuleExtracting(read_slots(settings.slots))
     servers = servers_of(settings)
     async with (
         PostgresPool(settings, name="promoter", size=2) as pool,

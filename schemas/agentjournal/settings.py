@@ -50,6 +50,7 @@ class Settings:
     security: KafkaSecurity = KafkaSecurity()
     artifacts: str | None = None  # a folder, or s3://bucket/prefix
     limits: str | None = None  # a TOML file: see agentjournal.limits
+    slots: str | None = None  # a TOML file that adds to the slot table of long-term memory
     traces: bool = False  # whether appends are spans of OpenTelemetry
 
     @property
@@ -111,6 +112,7 @@ def find_settings(
         security=_security(environ),
         artifacts=kept or None,
         limits=environ.get("AGENTJOURNAL_LIMITS") or None,
+        slots=environ.get("AGENTJOURNAL_SLOTS") or None,
         traces=_switch(environ, "AGENTJOURNAL_TRACES"),
     )
 
