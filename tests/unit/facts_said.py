@@ -46,8 +46,7 @@ def also(attribute: str, value: Any, on: float, **more: Any) -> Learned:
 
 def retracted(fact_id: str, on: float, **more: Any) -> Retracted:
     """Return a retraction of a fact."""
-    fields: dict[str, Any] = {"attribute": None, "value_key": None}
-    return Retracted(fact_id, **{**fields, "said_at": day(on), "recorded_at": day(on), **more})
+    return replace(Retracted(fact_id, None, None, day(on), day(on)), **more)
 
 
 def promoted(session_id: str, version: str, *, through: int = 9, on: float = 50) -> Promoted:
