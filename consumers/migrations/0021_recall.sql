@@ -149,6 +149,8 @@ COMMENT ON COLUMN agentjournal.embeddings.number IS 'of the passage in it, from 
 COMMENT ON COLUMN agentjournal.embeddings.model IS 'that made the vector';
 COMMENT ON COLUMN agentjournal.embeddings.vector IS 'of length 1';
     RETURN true;
+EXCEPTION WHEN insufficient_privilege THEN
+    RETURN false;  -- whoever may make it can do so later
 END
 $make$;
 SELECT agentjournal_internal.make_embeddings();
