@@ -56,6 +56,7 @@ async def compare(
         "streams": streams,
         "tenants": [tenant for _, tenant, _ in owners],
         "sessions": [name for _, _, name in owners],
+        "kinds": [kind for kind, _, _ in owners],
     }
     found = [
         await _compare(connection, table, building.generation, left_out) for table in live.tables
@@ -115,14 +116,25 @@ _BY_STREAM: LiteralString = "stream <> ALL (%(streams)s)"
 _BY_SESSION: LiteralString = """
     (tenant, session_id) NOT IN (SELECT * FROM unnest(%(tenants)s::text[], %(sessions)s::text[]))
 """
+_BY_ENTITY: LiteralString = """
+    (tenant, entity_kind, entity_id) NOT IN (SELECT * FROM unnest(
+        %(tenants)s::text[], %(kinds)s::text[], %(sessions)s::text[]))
+"""
 
 
 def _rows(table: Table, generation: int | None) -> sql.Composed:
     """Return the rows of a table that are compared."""
     return sql.SQL(_ROWS).format(
         table=sql.Identifier(_SCHEMA, table_name(table, generation)),
-        is_compared=sql.SQL(_BY_STREAM if "stream" in table.columns else _BY_SESSION),
+        is_compared=sql.SQL(_owned(table)),
     )
+
+
+def _owned(table: Table) -> LiteralString:
+    """Return what leaves out the rows of streams that one of the generations stopped at."""
+    if "stream" in table.columns:
+        return _BY_STREAM
+    return _BY_SESSION if "session_id" in table.key else _BY_ENTITY
 
 
 def _statement(table: Table, generation: int) -> sql.Composed:

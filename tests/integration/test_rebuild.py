@@ -71,7 +71,14 @@ async def test_what_is_rebuilt_equals_what_was_live_and_goes_on_with_new_events(
     fresh: Settings,
 ) -> None:
     async with written(fresh) as log:
+        memory = log.memory(user="u-7")
+        await memory.remember("city", "Rome", cardinality="single")
+        forgotten = await memory.remember("city", "Oslo", cardinality="single")
+        await memory.forget(forgotten)
+        facts = await memory.history()
+        assert [fact.ended_by for fact in facts] == ["superseded", "retracted"]
         done = await rebuilt(fresh)
+        assert await memory.history() == facts
         assert {name: each.differences for name, each in done.items()} == {
             each.name: [] for each in PROJECTIONS
         }
