@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -22,7 +23,8 @@ from projections.projection import Projection
 from projections.rows import Row, Table
 from tests.crash.log_check import read_events
 
-_TIMES = ("_at", "_until")
+_TIMES = ("_at", "_until", "valid_from", "valid_to")
+_JSON = {("facts", "value"), ("facts", "evidence"), ("promotions", "refused")}  # stored as such
 
 
 async def everything_projected(settings: Settings, within_s: float = 30) -> None:
@@ -83,7 +85,19 @@ async def _stored(
 
 
 def _comparable(table: Table, row: Row) -> Row:
-    return {name: _value(name, row.get(name)) for name in table.columns}
+    read = {name: _value(name, row.get(name)) for name in table.columns}
+    for of_table, name in _JSON:
+        if table.name == of_table and isinstance(read[name], str):
+            read[name] = _parsed(read[name])
+    return read
+
+
+def _parsed(text: str) -> Any:
+    """Return what JSON says; a text that Postgres gave back as a value is none, and stays."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _value(name: str, value: Any) -> Any:
