@@ -1,6 +1,6 @@
 """Sessions of others with known answers, where a folder has them: labels and questions.
 
-The folder is `AGENTJOURNAL_EVAL_DATA`, else a folder `shared/data` beside the checkout. Each file is
+The folder is `AGENTJOURNAL_EVAL_DATA`, else `shared/data` beside the checkout. Each file is
 optional: what is absent is skipped, and the report says so.
 """
 

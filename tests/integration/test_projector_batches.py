@@ -116,7 +116,9 @@ def test_rows_merged_in_python_are_rows_merged_by_the_database(
             expected = [comparable(table, row) for row in changes.sorted_rows(table.name)]
             key = {name: [row[name] for row in found[table.name]] for name in table.key}
             assert key == {name: [row[name] for row in expected] for name in table.key}
-            assert found[table.name] == expected
+            # What the database works out of a row by itself is no column of the projection.
+            kept = [{name: row[name] for name in table.columns} for row in found[table.name]]
+            assert kept == expected
 
 
 def test_a_task_has_rows_of_its_own(database: Database) -> None:
@@ -187,7 +189,12 @@ def test_whatever_an_event_holds_it_is_stored_and_every_view_shows_it(
     stream = Stream(STREAMS[0])
     stream.accept(request(typed(SessionStarted(agent="a"))))
     for event_type, fields in given:
-        stream.accept(in_order(stream, event(event_type, **fields)))
+        asked = in_order(stream, event(event_type, **fields))
+        if event_type == "session.expired":  # which is refused of a session that was not idle
+            idle = 0 if stream.head is None else stream.head.version
+            stream.ask(asked._replace(expected_version=idle))
+        else:
+            stream.accept(asked)
     database.run(shown_in_every_view(database, stream))
 
 
