@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import orjson
@@ -218,6 +219,15 @@ def test_integers_of_thousands_of_digits_are_exact_in_every_spelling(
     assert len(encode(value)) < digits + 20
 
 
+@pytest.fixture
+def without_gc() -> Generator[None]:
+    """Let no time go into looking through all that other tests have left."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
 def innermost(value: Any) -> tuple[Any, int]:
     times = 0
     while isinstance(value, list | dict) and value:
@@ -235,6 +245,7 @@ def test_ten_thousand_levels_are_written_and_read(around: Around, times: int) ->
     assert innermost(decode(raw)) == ("end", times)
 
 
+@pytest.mark.usefixtures("without_gc")
 def test_deep_values_take_time_in_proportion_to_their_size() -> None:
     def seconds(times: int) -> float:
         value = nested("end", times, in_list)
