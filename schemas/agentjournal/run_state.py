@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentjournal.errors import AppendOutcomeUnknown, LimitExceeded
+from agentjournal.estimates import estimated_tokens
 from agentjournal.events import Event, Failure, MessageAdded, ToolCallPart, TurnEnded, TurnStarted
 from agentjournal.ids import Version
 from agentjournal.leasing import Keeper
@@ -30,12 +31,15 @@ class OwnEvent(NamedTuple):
     version: Version
     event: Event
     recorded_at: str  # this process's clock, until the broker's is read
-    tokens: int | None = None
     hash: str = ""
 
     @property
     def type(self) -> str:
         return self.event.type
+
+    @property
+    def tokens(self) -> int | None:
+        return estimated_tokens(self.event)
 
     @property
     def schema_version(self) -> int:
