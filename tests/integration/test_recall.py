@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 
 import pytest
 
@@ -25,7 +25,15 @@ from consumers.postgres_pool import PostgresPool
 from consumers.postgres_rebuild import Rebuild
 from consumers.projector import ProjectorOptions
 from consumers.roles import SEARCHED, run_indexer
-from tests.servers import connected, query, roles, sequencer
+from local.stack import Stack
+from tests.servers import (
+    connected,
+    fresh_settings,
+    query,
+    roles,
+    roles_in_a_process,
+    sequencer,
+)
 
 pytestmark = pytest.mark.stack
 
@@ -36,11 +44,19 @@ async def indexer(settings: Settings, stop: asyncio.Event) -> None:
     await run_indexer(settings, stop, options=options)
 
 
+@pytest.fixture(scope="module")
+def searched(stack: Stack) -> Generator[Settings]:
+    """A log with little in it: of the one that all tests share, vectors take minutes to make."""
+    settings = asyncio.run(fresh_settings(stack.settings))
+    with roles_in_a_process(settings, "sequencer", "projector"):
+        yield settings
+
+
 @pytest.fixture
-async def indexed(journal: Settings) -> AsyncGenerator[Settings]:
-    """The log that tests share, with an indexer at work."""
-    async with roles(journal, indexer):
-        yield journal
+async def indexed(searched: Settings) -> AsyncGenerator[Settings]:
+    """That log, with an indexer at work."""
+    async with roles(searched, indexer):
+        yield searched
 
 
 def said(text: str, role: str = "user", message_id: str | None = None) -> MessageAdded:
