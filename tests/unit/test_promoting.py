@@ -21,13 +21,12 @@ from agentjournal.memory.promoter import FAULT_POINTS, Promoter
 from agentjournal.memory.promoting import (
     MAX_BATCH,
     Promotion,
-    Wanted,
     batches_of,
     completed_batch,
     promotion_of,
-    wanted_of,
 )
 from agentjournal.memory.session_reading import Reading
+from agentjournal.memory.wanting import Wanted, wanted_of
 from agentjournal.testing import memory_log
 from agentjournal.testing.memory_log import MemoryLog
 from tests.layers import about, fact

@@ -14,7 +14,7 @@ from agentjournal.events.decode import rejection
 from agentjournal.ids import Position, new_event_id, stream_id
 from agentjournal.memory.candidates import Cardinality, Kind
 from agentjournal.memory.explaining import FactSource, source_of
-from agentjournal.memory.fact_events import fact_id_of, retraction
+from agentjournal.memory.fact_events import MAX_FACT_BYTES, fact_id_of, retraction
 from agentjournal.memory.known import EntityState, Fact, Known, holding
 from agentjournal.memory.recall_api import EntityRecall
 from agentjournal.memory.slots import default_slots
@@ -25,7 +25,6 @@ from agentjournal.waiting import wait_until
 from agentjournal.working_memory import Needed
 
 REMEMBERED = Extractor(name="remember", version="1")
-MAX_FACT_BYTES = 32_000  # a fact is a value and a sentence: what is more is a document
 
 
 class Memory(EntityRecall):

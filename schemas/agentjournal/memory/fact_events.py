@@ -18,6 +18,7 @@ from agentjournal.events import Entity, Evidence, FactRetracted
 from agentjournal.memory.values import normal_form
 
 ANY_VALUE = object()
+MAX_FACT_BYTES = 32_000  # a fact is a value and a sentence: what is more is a document
 _MOST_DEEP = 50
 _NUMBER = re.compile(r"\d+")
 

@@ -28,11 +28,11 @@ from agentjournal.memory.promoting import (
     batches_of,
     completed_batch,
     promotion_of,
-    wanted_of,
 )
 from agentjournal.memory.rules import Rules, default_rules
 from agentjournal.memory.session_reading import Reading, SessionReader
 from agentjournal.memory.slots import Slots, default_slots
+from agentjournal.memory.wanting import wanted_of
 from agentjournal.receipts import Receipt
 
 FAULT_POINTS = ("read", "extracted", "known", "learned", "completed")

@@ -1,0 +1,124 @@
+"""What a session says of each entity: candidates as events, and those that are refused.
+
+Pure. An event follows from what was said alone: whoever promotes again makes the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pydantic import ValidationError
+
+from agentjournal.errors import AppendRejected
+from agentjournal.events import Evidence, Extractor, FactLearned, FactRetracted
+from agentjournal.ids import StreamId, parse_stream, stream_id
+from agentjournal.memory.candidates import Candidate, Extraction, Refused, Statement
+from agentjournal.memory.fact_events import ANY_VALUE, MAX_FACT_BYTES, fact_id_of, retraction
+from agentjournal.memory.session_reading import Reading
+
+FactEvent: TypeAlias = FactLearned | FactRetracted
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a session says of each entity, and the candidates that are refused."""
+
+    of_entity: Mapping[StreamId, Sequence[FactEvent]] = field(
+        default_factory=dict[StreamId, Sequence[FactEvent]]
+    )
+    refused: Sequence[Refused] = ()
+
+
+def wanted_of(reading: Reading, extraction: Extraction, extractor: Extractor) -> Wanted:
+    """Return what is to be known because of a session, by the streams of its entities.
+
+    A candidate is refused that is about nobody whom the session is about, or whose quote is not
+    there, whatever extractor it comes from.
+    """
+    found: dict[StreamId, dict[str, FactEvent]] = {}
+    refused = list(extraction.refused)
+    _, tenant, _ = parse_stream(reading.stream)
+    about: set[tuple[str, str]] = {(each.kind, each.id) for each in reading.entities}
+    for candidate in extraction.candidates:
+        reason = _objection(reading, about, candidate)
+        made = reason or _made(candidate, tenant, extractor)
+        if isinstance(made, str):
+            refused.append(Refused(made, candidate.quote, candidate.statement))
+        else:
+            stream, event = made
+            found.setdefault(stream, {}).setdefault(event.fact_id, event)
+    wanted = {stream: tuple(events.values()) for stream, events in found.items()}
+    return Wanted(wanted, refused)
+
+
+def _objection(
+    reading: Reading, about: Collection[tuple[str, str]], candidate: Candidate
+) -> str | None:
+    said = (candidate.statement, *candidate.others)
+    if any(each.session_id != reading.session_id for each in said):
+        return "another session"
+    if (candidate.entity.kind, candidate.entity.id) not in about:
+        return "another entity"
+    if not candidate.quote or all(candidate.quote not in each.text for each in said):
+        return "no quote"
+    return None
+
+
+def _made(
+    candidate: Candidate, tenant: str, extractor: Extractor
+) -> tuple[StreamId, FactEvent] | str:
+    """Return what says so, and in which stream, or why nothing can."""
+    try:
+        made = _retracted(candidate) if candidate.retracts else _learned(candidate, extractor)
+        stream = stream_id(candidate.entity.kind, tenant, candidate.entity.id)
+        size = len(made.encoded())
+    except (ValidationError, AppendRejected):
+        return "not valid"
+    return (stream, made) if size <= MAX_FACT_BYTES else "too large"
+
+
+def _learned(candidate: Candidate, extractor: Extractor) -> FactLearned:
+    said = candidate.statement
+    return FactLearned(
+        fact_id=_id_of(candidate, candidate.attribute),
+        kind=candidate.kind,
+        attribute=candidate.attribute,
+        value=candidate.value,
+        cardinality=candidate.cardinality,
+        quote=candidate.quote,
+        evidence=_evidence(candidate),
+        author_role=said.role,
+        confidence=candidate.confidence,
+        valid_from=candidate.valid_from,
+        valid_to=candidate.valid_to,
+        said_at=None if candidate.valid_from == said.at else said.at,
+        extractor=extractor,
+    )
+
+
+def _retracted(candidate: Candidate) -> FactRetracted:
+    said = candidate.statement
+    return retraction(
+        candidate.attribute,
+        ANY_VALUE if candidate.value is None else candidate.value,
+        fact_id=_id_of(candidate, f"retracted {candidate.attribute}"),
+        said_at=said.at,
+        reason=candidate.quote,
+        by=said.role,
+        evidence=_evidence(candidate),
+    )
+
+
+def _id_of(candidate: Candidate, attribute: str) -> str:
+    said = candidate.statement
+    return fact_id_of(candidate.entity, said.session_id, said.event_id, attribute, candidate.value)
+
+
+def _evidence(candidate: Candidate) -> list[Evidence]:
+    said: Sequence[Statement] = (candidate.statement, *candidate.others)
+    return [
+        Evidence(session_id=each.session_id, event_id=each.event_id, version=each.version)
+        for each in {each.event_id: each for each in said}.values()
+    ]
