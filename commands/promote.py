@@ -147,6 +147,7 @@ async def _retried(settings: Settings) -> Sequence[Retried]:
     """Promote what failed, and note what became of it, as the role does."""
     from consumers.postgres_pool import PostgresPool  # noqa: PLC0415 - loads what roles need
     from consumers.postgres_promoter import PostgresPromoter  # noqa: PLC0415
+    from consumers.promoter import words_of  # noqa: PLC0415
     from streams.ports import OutageError  # noqa: PLC0415
 
     servers, done = servers_of(settings), list[Retried]()
@@ -160,9 +161,10 @@ async def _retried(settings: Settings) -> Sequence[Retried]:
             promoter = Promoter(servers, extracting)
             for each in await models.failures():
                 became = await _again(promoter, each.stream)
-                if isinstance(became, Retried):
-                    await models.failed(each.stream, each.version, became.why)
-                    done.append(became)
+                if isinstance(became, Exception):
+                    why = words_of(became)
+                    await models.failed(each.stream, each.version, why)
+                    done.append(Retried(each.stream, "failed", why))
                 else:
                     await models.done(each.stream, became)
                     done.append(Retried(each.stream, "completed"))
@@ -171,10 +173,10 @@ async def _retried(settings: Settings) -> Sequence[Retried]:
     return done
 
 
-async def _again(promoter: Promoter, stream: StreamId) -> Version | Retried:
+async def _again(promoter: Promoter, stream: StreamId) -> Version | Exception:
     try:
         return (await promoter.promote(stream)).version
     except Unavailable:
         raise
     except Exception as error:  # noqa: BLE001 - the others are tried all the same
-        return Retried(stream, "failed", f"{type(error).__name__}: {error}"[:500])
+        return error

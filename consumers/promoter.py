@@ -29,6 +29,7 @@ from agentjournal.partitions import PARTITIONS
 from consumers.ownership import Membership, share_of
 from consumers.promoter_places import Due, Place, moved, of_late, of_old
 from consumers.watch import Watch
+from projections.plain_text import storable
 from streams.ports import OutageError
 
 _LOG = structlog.get_logger()
@@ -169,9 +170,7 @@ class PromoterRole:
             await models.done(due.stream, due.version)
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, others are to go on
-            # Its words may quote what was said: they are kept where that is, and never logged.
-            text = f"{type(error).__name__}: {error}"[:_MOST_ERROR].replace("\0", "␀")
-            await models.failed(due.stream, due.version, text)
+            await models.failed(due.stream, due.version, words_of(error))
             watch.metrics.add("agentjournal_promotions_total", outcome="failed")
             _LOG.error("promotion_failed", stream=due.stream, kind=type(error).__name__)
             return
@@ -181,6 +180,15 @@ class PromoterRole:
         outcome = "repeated" if done.promotion.repeated else "completed"
         watch.metrics.add("agentjournal_promotions_total", outcome=outcome)
         watch.batch(done.version, began)
+
+
+def words_of(error: Exception) -> str:
+    """Return what is noted of why a session cannot be promoted, as Postgres can hold it.
+
+    It may quote what was said: it is kept where that is, and never logged.
+    """
+    text: str = storable(f"{type(error).__name__}: {error}"[:_MOST_ERROR])
+    return text
 
 
 async def _sleep(seconds: float, stop: asyncio.Event) -> None:

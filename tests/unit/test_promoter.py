@@ -140,13 +140,13 @@ async def test_all_are_promoted_old_ones_too_and_what_fails_holds_up_nobody() ->
     old = [due(f"old-{n}", at(-1_000 + n)) for n in range(5)]
     sessions = {each.stream: each for each in (*late, *old)}
     in_the_way: dict[StreamId, Exception] = {
-        late[0].stream: ValueError("bo\0om"),
+        late[0].stream: ValueError("bo\0om \ud800"),
         late[1].stream: StreamDeleted(late[1].stream),
         old[0].stream: Unavailable("Kafka", "it is away"),
     }
     kept, promotes = Kept(sessions), Promotes(in_the_way)
     await run(kept, promotes)
-    assert kept.notes.pop(late[0].stream) == "failed 3 ValueError: bo␀om"
+    assert kept.notes.pop(late[0].stream) == "failed 3 ValueError: bo␀om \ufffd"
     assert kept.notes.pop(late[1].stream) == "done 3"
     assert set(kept.notes.values()) == {"done 4"}
     assert set(kept.notes) == set(sessions) - {late[0].stream, late[1].stream}
