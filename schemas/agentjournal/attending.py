@@ -53,7 +53,8 @@ class Attending:
         self._terms, self._handler, self._parking = terms, handler, parking
         self._artifacts, self._sleep = servers.artifacts, servers.time.sleep
         self._slots = asyncio.Semaphore(terms.concurrency)
-        self._one_parks = asyncio.Lock()  # or two would be within the limit at once
+        # One at a time: two would be within the limit at once, or tell of a stream in other order.
+        self._parks = asyncio.Lock()
         self._shares: dict[Partition, _Share] = {}
         self._member: Member | None = None
         self._failed: Exception | None = None
@@ -134,10 +135,8 @@ class Attending:
                 continue
             if change.is_asked:
                 self._asked(change.stream)
-            elif (parked := share.queues.parked.get(change.stream)) is not None:
-                await self._parking.park(parked)  # who was cut off has not the last word
-            else:
-                await self._parking.release(change.partition, change.stream)
+            else:  # who was cut off has not the last word
+                self._begin(share, self._tell(share, change.stream))
 
     def _asked(self, stream: StreamId) -> None:
         for share in self._shares.values():
@@ -210,7 +209,7 @@ class Attending:
 
     async def _park(self, share: _Share, parked: Parked) -> None:
         """Keep where the stream stopped, then let the partition go on without it."""
-        async with self._one_parks:
+        async with self._parks:
             many = sum(len(each.queues.parked) for each in self._shares.values())
             if parked.stream not in share.queues.parked and many >= self._terms.most_parked:
                 raise TooManyParked(self._terms.service, many, parked.error)
@@ -219,6 +218,15 @@ class Attending:
         _LOG.error(
             "service %s stopped at %s version %s", parked.service, parked.stream, parked.version
         )
+
+    async def _tell(self, share: _Share, stream: StreamId) -> None:
+        """Say how a stream stands when it is said: it may have been parked again meanwhile."""
+        async with self._parks:
+            parked = share.queues.parked.get(stream)
+            if parked is None:
+                await self._insist(partial(self._parking.release, share.partition, stream))
+            else:
+                await self._insist(partial(self._parking.park, parked))
 
     async def _insist(self, say: Callable[[], Awaitable[None]]) -> None:
         """Say something of a parked stream, however long Kafka is away."""
@@ -248,7 +256,7 @@ class Attending:
                     return
                 start = end
             share.queues.release(stream)  # nothing was read since it was looked
-            await self._insist(lambda: self._parking.release(share.partition, stream))
+            await self._tell(share, stream)
         finally:
             share.redriven.discard(stream)
 

@@ -98,6 +98,28 @@ async def test_a_session_is_parked_when_its_place_can_be_kept(
     assert away.said == ["parked"] * 4
 
 
+async def test_a_session_that_fails_again_while_its_release_is_said_stays_parked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agentjournal.attending._TROUBLE_PAUSE_S", 0.01)
+    async with parked_at_bad() as (log, service, away, handler):
+        handler.broken = {"again"}
+        release, kept = away.release, len(away.said)
+
+        async def release_late(partition: Any, stream: StreamId) -> None:
+            if texts(handler.tried).count("again") < AT_ONCE.max_attempts:
+                raise Unavailable("Kafka", "until it failed again")
+            await release(partition, stream)
+
+        monkeypatch.setattr(away, "release", release_late)
+        await service.redrive()
+        await handler.has(3)
+        await log.session("s").append(message("again"))
+        await eventually(lambda: len(away.said) == kept + 2)
+        (parked,) = await service.parked()
+        assert (parked.version, handler.texts()) == (5, ["a", "bad", "after"])
+
+
 @pytest.mark.parametrize("stream", [STREAM, StreamId("session/default/other")])
 async def test_the_owner_has_the_last_word_on_its_sessions(stream: StreamId) -> None:
     async with parked_at_bad() as (_, service, away, _):
