@@ -59,12 +59,17 @@ class Names:
             lines[is_ours].append(_import(module, sorted(modules[module], key=_by_isort)))
         return "\n".join([*lines[False], *lines[True]])
 
-    def rendered(self, annotation: Any, module: str) -> str:
-        """Return an annotation of a module as the stub has it."""
+    def rendered(self, annotation: Any, module: str, *, is_given: bool = False) -> str:
+        """Return an annotation of a module as the stub has it.
+
+        `is_given` is what a caller passes: a protocol that callers implement stays the package's,
+        to be awaited, since what they implement has no proxy.
+        """
         if annotation is inspect.Parameter.empty:
             raise ValueError(f"an annotation is missing in {module}")
         text = annotation if isinstance(annotation, str) else annotation.__name__
-        shown = ast.unparse(_Renaming(self, module).visit(ast.parse(text, mode="eval").body))
+        node = ast.parse(text, mode="eval").body
+        shown = ast.unparse(_Renaming(self, module, is_given=is_given).visit(node))
         return shown if '"' in shown else shown.replace("'", '"')
 
     def returned(self, annotation: Any, module: str) -> str:
@@ -85,8 +90,8 @@ class Names:
 
 
 class _Renaming(ast.NodeTransformer):
-    def __init__(self, names: Names, module: str) -> None:
-        self._names, self._module = names, module
+    def __init__(self, names: Names, module: str, *, is_given: bool = False) -> None:
+        self._names, self._module, self._is_given = names, module, is_given
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if hasattr(builtins, node.id):
@@ -95,7 +100,7 @@ class _Renaming(ast.NodeTransformer):
         if origin is None:
             raise ValueError(f"{node.id} in {self._module}: no import or definition is found")
         found = found_in(self._module, node.id)
-        if _is_asynchronous(found):
+        if _is_asynchronous(found) and not (self._is_given and _is_protocol(found)):
             return ast.Name(self._names.of(found))
         if (meant := _alias(origin)) is not None and _leads_to_asynchronous(meant, origin.module):
             inner: ast.expr = _Renaming(self._names, origin.module).visit(meant)
@@ -174,6 +179,10 @@ def _leads_to_asynchronous(alias: ast.expr, module: str) -> bool:
 
 def _is_asynchronous(found: Any) -> bool:
     return inspect.isclass(found) and is_asynchronous(found)
+
+
+def _is_protocol(found: Any) -> bool:
+    return bool(getattr(found, "_is_protocol", False))
 
 
 def _by_isort(name: str) -> tuple[bool, str]:

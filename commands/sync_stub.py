@@ -127,7 +127,8 @@ def _parameters(given: list[inspect.Parameter], names: Names, module: str) -> It
             yield "*"
         star = _STARS[each.kind]
         default = "" if each.default is each.empty else " = ..."
-        yield f"{star}{each.name}: {names.rendered(each.annotation, module)}{default}"
+        annotation = names.rendered(each.annotation, module, is_given=True)
+        yield f"{star}{each.name}: {annotation}{default}"
         before = each
     if before is not None and before.kind is before.POSITIONAL_ONLY:
         yield "/"

@@ -18,7 +18,6 @@ from agentjournal.events import (
     Constraints,
     Entity,
     Event,
-    Extractor,
     Failure,
     HandoffRequested,
     LeaseAcquired,
@@ -45,9 +44,10 @@ from agentjournal.handoffs import Mode
 from agentjournal.ids import StreamId, Version
 from agentjournal.loading import StoredEvents
 from agentjournal.locks import Lock
-from agentjournal.memory.candidates import Cardinality, Extraction, Kind, Statement
+from agentjournal.memory.candidates import Cardinality, Kind
 from agentjournal.memory.explaining import FactSource
 from agentjournal.memory.known import EntityState, Fact
+from agentjournal.memory.promoter import Extracting
 from agentjournal.memory.promoting import Promotion
 from agentjournal.memory.recalls import Recalled
 from agentjournal.outgoing import Redact
@@ -670,7 +670,7 @@ class Session:
     def promote(
         self,
         *,
-        extracting: _Extracting | None = ...,
+        extracting: Extracting | None = ...,
         dry_run: bool = ...,
         timeout_s: float = ...,
     ) -> Promotion: ...
@@ -1161,15 +1161,6 @@ class _KeptState:
         stored: StoredEvents,
         stream: StreamId,
     ) -> SessionState: ...
-
-class _Extracting:
-    @property
-    def extractor(self) -> Extractor: ...
-    def extract(
-        self,
-        statements: Sequence[Statement],
-        entities: Sequence[Entity],
-    ) -> Extraction: ...
 
 class _TaskLease:
     def __enter__(self) -> Task: ...

@@ -24,6 +24,7 @@ from agentjournal import sync
 from agentjournal.background_loop import background_loop
 from agentjournal.sync_proxies import as_async, as_sync
 from agentjournal.testing import MemoryLog, memory_log
+from tests.promoted import PlainExtracting
 
 PAGE = Path(__file__).parents[2] / "docs" / "without-asyncio.md"
 LONG_S = 30.0  # longer than any test waits
@@ -295,6 +296,13 @@ def test_the_lease_is_renewed_while_the_caller_does_something_else(log: sync.Log
         while "lease.renewed" not in [each.type for each in run.session.events()]:
             assert time.monotonic() < deadline
             time.sleep(0.01)
+
+
+def test_an_extractor_is_given_as_it_is_and_awaited_on_the_loop(log: sync.Log) -> None:
+    session = log.session("s-1", user="u-7")
+    session.append(said("colour = red"))
+    [(_, fact)] = session.promote(extracting=PlainExtracting()).learned
+    assert (fact.attribute, fact.value) == ("colour", "red")
 
 
 def test_a_log_of_memory_keeps_what_only_it_has() -> None:
