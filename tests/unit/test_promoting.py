@@ -132,6 +132,22 @@ async def promote(log: MemoryLog, name: str = "s-1") -> Promotion:
     return await log.session(name).promote(extracting=PlainExtracting())
 
 
+async def test_what_cannot_be_read_of_an_entity_is_not_taken_for_read() -> None:
+    log = memory_log()
+    for name in ("Rome", "Oslo"):
+        await about(log, "u").append(fact(name, "city", name))
+    first, second = [each async for each in about(log, "u").events()]
+    unreadable = second._replace(raw_data=b"{}")
+    known = EntityReading()
+    known.add(first)
+    for _ in range(2):
+        with pytest.raises(aj.EventUnreadable):
+            known.add(unreadable)
+        assert (known.version, len(known.facts)) == (1, 1)  # so it is read again
+    known.add(second)
+    assert (known.version, len(known.facts)) == (2, 2)
+
+
 class _DiedError(Exception):
     """The promoter is dead."""
 

@@ -29,10 +29,12 @@ class EntityReading:
         self._said: set[tuple[str, str, str]] = set()
 
     def add(self, recorded: Recorded) -> None:
-        """Take the next event. Raises EventUnreadable."""
+        """Take the next event. Raises EventUnreadable, and then has not taken it."""
+        if recorded.type.startswith("fact."):
+            self._take(recorded)
         self.version = recorded.version
-        if not recorded.type.startswith("fact."):
-            return
+
+    def _take(self, recorded: Recorded) -> None:
         match recorded.event:
             case FactLearned() as fact:
                 self.facts.append(known_as(fact, recorded.version, recorded.recorded_at))
