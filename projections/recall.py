@@ -15,6 +15,7 @@ from agentjournal.ids import stream_id
 from agentjournal.memory.fact_text import fact_text
 from agentjournal.memory.passages import passages_of
 from agentjournal.memory.ranking import MOST_OFTEN
+from agentjournal.memory.statements import said_at
 from agentjournal.memory.terms import terms_of
 from projections.columns import Apply, folding, parsed_stream
 from projections.plain_text import plain_text, storable
@@ -24,7 +25,6 @@ from projections.rows import Changes, Row
 
 SAID_BY = frozenset({"user", "assistant"})
 _OFTEN = "-DCBA"  # the label of a term that stands so often in its passage
-_IMPORTER = "import"
 
 
 class Passage(NamedTuple):
@@ -64,7 +64,7 @@ def _add(r: Recorded, data: Any, changes: Changes, tier: str, role: str, ref: st
             "text": passage.text,
             "terms": _postings(terms),
             "length": len(terms),
-            "said_at": _said_at(r),
+            "said_at": said_at(r),
         }
         changes.add("passages", row)
         found, said = found + 1, said + len(terms)
@@ -88,12 +88,6 @@ def _postings(terms: list[str]) -> str:
         f"'{term}':1{_OFTEN[min(often, MOST_OFTEN)]}"
         for term, often in sorted(Counter(terms).items())
     )
-
-
-def _said_at(r: Recorded) -> str:
-    """Return when it was said: what was imported was said before it was recorded."""
-    is_imported = r.source.rpartition("/")[2] == _IMPORTER
-    return r.time if is_imported and r.time else r.recorded_at
 
 
 def _message(r: Recorded, data: Any, changes: Changes) -> None:

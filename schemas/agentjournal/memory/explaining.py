@@ -10,15 +10,14 @@ from agentjournal.envelope import Recorded
 from agentjournal.events import (
     FactLearned,
     MessageAdded,
-    TextPart,
     ToolCompleted,
     ToolFailed,
     ToolSettled,
     ToolStarted,
 )
-from agentjournal.events.parts import Output
 from agentjournal.events.wire import wire_form
 from agentjournal.ids import Version
+from agentjournal.memory.statements import output_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +54,8 @@ def _said(recorded: Recorded) -> tuple[str, str]:
         case ToolStarted() as started:
             return "assistant", f"{started.tool}({started.arguments_text})"
         case ToolCompleted() | ToolSettled() | ToolFailed():
-            return "tool", _text(event.output or "")
+            return "tool", output_text(event.output or "")
         case FactLearned() as fact:
             return fact.author_role, fact.quote
         case _:
             return recorded.type, encode(wire_form(event)).decode()
-
-
-def _text(output: Output) -> str:
-    if isinstance(output, str):
-        return output
-    return "\n".join(part.text for part in output if isinstance(part, TextPart))

@@ -32,7 +32,7 @@ from agentjournal.memory.candidates import Statement
 MAX_TOOL_TEXT = 8_000  # characters: what names the thing that was dealt with stands at the top
 MAX_VALUES = 200  # of an object at its top level
 MAX_MESSAGE = 60_000  # beyond it, text was pasted
-_IMPORTER = "import"
+_IMPORTER = "import"  # the last part of the source that importers write
 
 
 def statements_of(events: Iterable[Recorded]) -> list[Statement]:
@@ -144,7 +144,7 @@ class StatementReader:
         if call is None or call.statement.outcome != "open":
             return  # of a call the first outcome counts
         call.statement = replace(call.statement, outcome=outcome)
-        text = output if isinstance(output, str) else _text(output)
+        text = output_text(output)
         said = _statement(
             recorded,
             text[:MAX_TOOL_TEXT],
@@ -164,20 +164,23 @@ def _statement(recorded: Recorded, text: str, **what: Any) -> Statement:
         session_id=parse_stream(recorded.stream)[2],
         event_id=recorded.id,
         version=Version(recorded.version),
-        at=_said_at(recorded),
+        at=said_at(recorded),
         text=text,
         **what,
     )
 
 
-def _said_at(recorded: Recorded) -> str:
-    """Return when it was said: what was imported was said before it was recorded."""
+def said_at(recorded: Recorded) -> str:
+    """Return when it was said, ISO 8601: what was imported was said before it was recorded."""
     is_imported = recorded.source.rpartition("/")[2] == _IMPORTER
     return recorded.time if is_imported and recorded.time else recorded.recorded_at
 
 
-def _text(parts: Iterable[Any]) -> str:
-    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+def output_text(output: Output) -> str:
+    """Return the text of what a tool gave back, without media."""
+    if isinstance(output, str):
+        return output
+    return "\n".join(part.text for part in output if isinstance(part, TextPart))
 
 
 def _parsed(text: str) -> Any:
