@@ -13,6 +13,7 @@ from aiokafka.errors import KafkaError
 from agentjournal.alerts import Alert, NoAlert, decode_alert, encode_alert
 from agentjournal.errors import Unavailable
 from agentjournal.ids import Partition, Position
+from agentjournal.kafka_consumers import no_topic, start_consumer
 from agentjournal.kafka_options import client_options
 from agentjournal.kafka_producers import abandon_producer, new_producer
 from agentjournal.settings import Settings
@@ -76,7 +77,7 @@ class AlertWriter:
                 # Asked for by name, a topic that is missing would be waited for.
                 cluster = await producer.client.fetch_all_metadata()
                 if not cluster.partitions_for_topic(self._settings.alerts):
-                    raise _no_topic(self._settings.alerts)  # noqa: TRY301 - abandoned below
+                    raise no_topic(self._settings.alerts)  # noqa: TRY301 - abandoned below
             except BaseException:
                 await abandon_producer(producer)
                 raise
@@ -103,17 +104,7 @@ class AlertReader:
         self._seen: dict[str, None] = {}
 
     async def __aenter__(self) -> Self:
-        try:
-            await self._consumer.start()
-            # Asked about by name, a topic that is missing would be waited for.
-            if self._topic not in await self._consumer.topics():
-                raise _no_topic(self._topic)  # noqa: TRY301 - stopped below
-        except (KafkaError, OSError) as error:
-            await self._consumer.stop()
-            raise Unavailable("Kafka", repr(error)) from error
-        except BaseException:
-            await self._consumer.stop()
-            raise
+        await start_consumer(self._consumer, self._topic)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -209,7 +200,3 @@ def _is_before(at: str, since: datetime) -> bool:
         return datetime.fromisoformat(at).astimezone() < since
     except ValueError:
         return False  # its time is not known, so it is not known to be too old
-
-
-def _no_topic(topic: str) -> Unavailable:
-    return Unavailable("Kafka", f"topic {topic} does not exist: run `agentjournal init`")

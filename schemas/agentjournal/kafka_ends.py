@@ -9,6 +9,7 @@ from aiokafka.errors import KafkaError
 
 from agentjournal.errors import Unavailable
 from agentjournal.ids import Partition, Position
+from agentjournal.kafka_consumers import start_consumer
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
 
@@ -44,14 +45,6 @@ class KafkaEnds:
                 consumer = AIOKafkaConsumer(
                     **client_options(self._settings), request_timeout_ms=10_000
                 )
-                try:
-                    await consumer.start()
-                    # Asked for its end, a topic that is missing would be waited for.
-                    if (topic := self._settings.events) not in await consumer.topics():
-                        missing = f"topic {topic} does not exist: run `agentjournal init`"
-                        raise Unavailable("Kafka", missing)  # noqa: TRY301 - stopped below
-                except BaseException:
-                    await consumer.stop()
-                    raise
+                await start_consumer(consumer, self._settings.events)
                 self._consumer = consumer
             return self._consumer

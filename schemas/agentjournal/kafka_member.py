@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Mapping
-from itertools import starmap
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
@@ -19,6 +18,7 @@ from aiokafka.structs import OffsetAndMetadata
 from agentjournal.envelope import Recorded, parse_record
 from agentjournal.errors import IntegrityError, Unavailable
 from agentjournal.ids import Partition, Position, StreamId
+from agentjournal.kafka_consumers import start_consumer
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
 from agentjournal.subscriptions import MOST_RECORDS, NO_ORDER, Joining, Place, Shares
@@ -49,17 +49,8 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
 
     async def start(self) -> None:
         """Join the group. Raises Unavailable when there is no broker, or no topic."""
-        try:
-            await self._consumer.start()
-            # A topic that is missing would be waited for without a word.
-            if (topic := self._settings.events) not in await self._consumer.topics():
-                raise Unavailable("Kafka", f"topic {topic} does not exist: run `agentjournal init`")  # noqa: TRY301 - stopped below
-            self._consumer.subscribe([topic], listener=self)
-        except BaseException as error:
-            await self._consumer.stop()
-            if isinstance(error, KafkaError | OSError):
-                raise Unavailable("Kafka", error) from error
-            raise
+        await start_consumer(self._consumer, self._settings.events)
+        self._consumer.subscribe([self._settings.events], listener=self)
 
     async def poll(
         self, timeout_s: float, most: int = MOST_RECORDS
@@ -231,10 +222,7 @@ def _order(metadata: str | None) -> tuple[int, int]:
 
 def _parsed(records: Iterable[Any]) -> Iterable[Recorded]:
     """Return events, each made when it is come to: those before one that is no event come out."""
-    return starmap(
-        parse_record,
-        ((r.value or b"", Partition(r.partition), Position(r.offset)) for r in records),
-    )
+    return map(_recorded, records)
 
 
 def _recorded(record: Any) -> Recorded:

@@ -17,6 +17,7 @@ from aiokafka.errors import KafkaError
 
 from agentjournal.errors import IntegrityError, Unavailable
 from agentjournal.ids import Partition, StreamId
+from agentjournal.kafka_consumers import no_topic
 from agentjournal.kafka_producers import abandon_producer, new_producer
 from agentjournal.partitions import PARTITIONS, partition_of
 from agentjournal.pending import Pending
@@ -166,7 +167,7 @@ class KafkaOutbox:
     def _check_partitions(self, found: Collection[int] | None) -> None:
         topic = self._settings.appends
         if not found:
-            raise Unavailable("Kafka", f"topic {topic} does not exist: run `agentjournal init`")
+            raise no_topic(topic)
         if len(found) != PARTITIONS:
             raise IntegrityError(
                 f"topic {topic} has {len(found)} partitions, the rules have {PARTITIONS}: "

@@ -18,6 +18,7 @@ from aiokafka.errors import KafkaError
 
 from agentjournal.errors import IntegrityError, Unavailable
 from agentjournal.ids import Partition, Position, StreamId, Version
+from agentjournal.kafka_consumers import start_consumer
 from agentjournal.kafka_options import client_options
 from agentjournal.kafka_producers import abandon_producer, new_producer
 from agentjournal.partitions import PARTITIONS
@@ -162,14 +163,7 @@ class KafkaParking:
                 auto_offset_reset="earliest",
                 enable_auto_commit=False,
             )
-            try:
-                await consumer.start()
-                if (topic := self._settings.services) not in await consumer.topics():
-                    missing = f"topic {topic} does not exist: run `agentjournal init`"
-                    raise Unavailable("Kafka", missing)  # noqa: TRY301 - stopped below
-            except BaseException:
-                await consumer.stop()
-                raise
+            await start_consumer(consumer, self._settings.services)
             self._consumer = consumer
         return self._consumer
 
