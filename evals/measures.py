@@ -15,8 +15,6 @@ from evals.normal import normal, token_f1, tokens
 
 Counts: TypeAlias = Mapping[str, Share]
 
-EXACT = ("identifier", "outcome")
-
 
 @dataclass(frozen=True)
 class Judged:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from agentjournal.codec import encode
 from agentjournal.envelope import Recorded
@@ -29,12 +28,8 @@ class Promoted:
     """What promotion made of a case, and what it took."""
 
     learned: list[Learned]
-    refused: Counter[str] = field(default_factory=Counter[str])
     seconds: list[float] = field(default_factory=list[float])  # a session
     statements: list[int] = field(default_factory=list[int])  # a session
-
-
-Promoter: TypeAlias = Callable[[Case], Promoted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +47,6 @@ class Extractor:
 
     def promote(self, case: Case) -> Promoted:
         """Return the facts of a case, its sessions promoted in the order in which they came in."""
-        refused: Counter[str] = Counter()
         candidates: list[Candidate] = []
         seconds: list[float] = []
         counted: list[int] = []
@@ -62,8 +56,7 @@ class Extractor:
             seconds.append(time.perf_counter() - began)
             counted.append(statements)
             candidates += extraction.candidates
-            refused.update(each.reason for each in extraction.refused)
-        return Promoted(held(candidates), refused, seconds, counted)
+        return Promoted(held(candidates), seconds, counted)
 
 
 def recorded(session: LabelledSession) -> list[Recorded]:
@@ -127,14 +120,7 @@ def invariant(extractor: Extractor, cases: Sequence[Case]) -> dict[str, int]:
 def without_noise(case: Case, session: LabelledSession) -> LabelledSession:
     """Return the session as if its agent had kept no scratchpad and shown no progress."""
     events = tuple(each for each in session.events if each.event_id not in case.scratch)
-    return LabelledSession(
-        session.session_id,
-        session.entities,
-        events,
-        session.facts,
-        session.noise,
-        session.distractors,
-    )
+    return replace(session, events=events)
 
 
 def _seen(facts: Iterable[Learned]) -> list[tuple[str, str, str, str | None]]:
