@@ -28,8 +28,8 @@ Kind: TypeAlias = Literal[
 class Statement:
     """A piece of a session that may say something: a text of a message, a call, or a result.
 
-    `at` is ISO 8601: the record's broker time, or for what was imported the source's. `arguments`
-    and `result` are given for calls, whose `text` is their JSON as it stands in the log.
+    `at` is ISO 8601: the record's broker time, or for what was imported the source's. What
+    follows `text` is given for calls and their results.
     """
 
     session_id: str

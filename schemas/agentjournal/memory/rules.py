@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -20,31 +20,6 @@ from agentjournal.memory.rule import Rule, rule_of
 from agentjournal.memory.sentences import Splitting
 
 _WORDS = "words.toml"
-_CUES = (
-    "question",
-    "tag",
-    "hypothetical",
-    "modal",
-    "fiction",
-    "reported",
-    "reported_after",
-    "negation",
-    "uncertain",
-    "task_only",
-    "request",
-    "durable",
-    "remember",
-    "retraction",
-    "no_more",
-    "correction",
-    "dropped",
-    "dropped_am",
-    "no_value",
-    "before",
-    "behind",
-    "no_item",
-    "and",
-)
 _FRAGMENT = re.compile(r"\{\{(\w+)\}\}")
 _MAX_DEPTH = 8  # of fragments in fragments
 
@@ -72,10 +47,8 @@ class Cues:
     task_only: re.Pattern[str]
     request: re.Pattern[str]
     durable: re.Pattern[str]
-    remember: re.Pattern[str]
     retraction: re.Pattern[str]
     no_more: re.Pattern[str]
-    correction: re.Pattern[str]
     dropped: re.Pattern[str]
     dropped_am: re.Pattern[str]
     no_value: re.Pattern[str]
@@ -164,10 +137,11 @@ def _known(name: str, fragments: Mapping[str, str]) -> str:
 
 def _cues(words: Mapping[str, Any], fragments: Mapping[str, str]) -> Cues:
     given = words.get("cues", {})
-    missing = [name for name in _CUES if name not in given]
+    names = [field.name.rstrip("_") for field in fields(Cues)]  # `and_` is the cue `and`
+    missing = [name for name in names if name not in given]
     if missing:
         raise NotConfigured(f"{_WORDS}: cues.{missing[0]} is missing")
-    return Cues(*(_compiled(f"cues.{name}", given[name], fragments) for name in _CUES))
+    return Cues(*(_compiled(f"cues.{name}", given[name], fragments) for name in names))
 
 
 def _splitting(words: Mapping[str, Any], fragments: Mapping[str, str]) -> Splitting:

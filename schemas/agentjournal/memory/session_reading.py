@@ -71,11 +71,6 @@ class SessionReader:
         self._completed: PromotionCompleted | None = None
         self._is_deleted = False
 
-    @property
-    def version(self) -> Version:
-        """Of the last event that was taken."""
-        return self._version
-
     def add(self, recorded: Recorded) -> None:
         """Take the next event. Raises EventUnreadable."""
         self._version = recorded.version

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agentjournal.events import Entity
-from agentjournal.memory.candidates import Candidate, Kind, Statement
+from agentjournal.memory.candidates import Candidate, Statement
 from agentjournal.memory.slots import Slot, Slots
 from agentjournal.memory.tool_things import (
     changes_something,
@@ -159,10 +159,9 @@ def _candidate(
     statement: Statement,
     others: tuple[Statement, ...] = (),
 ) -> Candidate:
-    kind: Kind = slot.kind
     return Candidate(
         entity=entity,
-        kind=kind,
+        kind=slot.kind,
         attribute=slot.attribute,
         value=value,
         cardinality=slot.cardinality,
