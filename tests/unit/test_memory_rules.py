@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import defaultdict
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentjournal.errors import NotConfigured
 from agentjournal.events import Entity
 from agentjournal.ids import Version
 from agentjournal.memory.candidates import Extraction, Role, Statement
 from agentjournal.memory.extracting import extract
 from agentjournal.memory.rule import Case, Rule
-from agentjournal.memory.rules import default_rules
+from agentjournal.memory.rules import Rules, default_rules, read_rules
 from agentjournal.memory.slots import default_slots
 
 ENTITIES = [
@@ -34,7 +38,7 @@ COUNTER_EXAMPLES = [
 ]
 
 
-def said(text: str, asked: str | None = None) -> Extraction:
+def said(text: str, asked: str | None = None, rules: Rules | None = None) -> Extraction:
     """Return what is made of a text of the user, after a question of the assistant."""
     turns: list[tuple[Role, str | None]] = [("assistant", asked), ("user", text)]
     statements = [
@@ -42,7 +46,7 @@ def said(text: str, asked: str | None = None) -> Extraction:
         for number, (role, each) in enumerate(turns, 1)
         if each is not None
     ]
-    return extract(statements, ENTITIES, default_slots(), default_rules())
+    return extract(statements, ENTITIES, default_slots(), rules or default_rules())
 
 
 def facts_of(extraction: Extraction) -> dict[str, tuple[Any, ...]]:
@@ -75,3 +79,41 @@ def test_the_quote_of_every_example_is_verbatim() -> None:
         for case in rule.cases:
             for each in said(case.text, case.asked).candidates:
                 assert each.quote in each.statement.text
+
+
+def of_ones_own(folder: Path, rule: str) -> Rules:
+    """Return the rules of a folder with the words of English, and one rule."""
+    english = files("agentjournal.memory") / "rules" / "en" / "words.toml"
+    shutil.copy(str(english), folder)
+    (folder / "10_mine.toml").write_text(f"[[rule]]\n{rule}\n", encoding="utf-8")
+    return read_rules(folder)
+
+
+def test_rules_of_ones_own_take_the_place_of_those_that_there_are(tmp_path: Path) -> None:
+    rule = """name = "drink"
+attribute = "drink"
+patterns = ['\\bi drink (?P<value>{{thing}}){{end}}']"""
+    text = "I drink tea. I live in Rome."
+    assert facts_of(said(text, None, of_ones_own(tmp_path, rule))) == {"drink": ("tea",)}
+    assert facts_of(said(text)) == {"home_city": ("Rome",)}
+
+
+@pytest.mark.parametrize(
+    ("rule", "place"),
+    [
+        ('name = "a"\nattribute = "b"', r"10_mine.toml: rule 1 \(a\): patterns is missing"),
+        ('name = "a"\ncolour = 1', r"rule 1 \(a\): colour is not a field"),
+        (
+            'name = "a"\nattribute = "b"\npatterns = ["("]',
+            r"rule 1 \(a\): patterns: .*unterminated",
+        ),
+        (
+            'name = "a"\nattribute = "b"\npatterns = ["{{no}}"]',
+            r"rule 1 \(a\): patterns: .*there is no fragment 'no'",
+        ),
+        ("name = ", "10_mine.toml cannot be read"),
+    ],
+)
+def test_a_rule_that_is_none_is_refused_by_its_place(tmp_path: Path, rule: str, place: str) -> None:
+    with pytest.raises(NotConfigured, match=place):
+        of_ones_own(tmp_path, rule)

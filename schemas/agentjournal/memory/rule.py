@@ -77,7 +77,7 @@ def rule_of(place: str, given: Mapping[str, Any], filled: Callable[[str], str]) 
             return None
         try:
             return re.compile(filled(text), re.IGNORECASE)
-        except (re.error, TypeError) as error:
+        except (NotConfigured, re.error, TypeError) as error:
             raise NotConfigured(f"{place}: {name}: {error}") from error
 
     patterns = tuple(compiled("patterns", text) for text in given["patterns"])
