@@ -17,7 +17,7 @@ from agentjournal.kafka_options import client_options
 from agentjournal.kafka_producers import abandon_producer, new_producer
 from agentjournal.outgoing import outgoing
 from agentjournal.partitions import PARTITIONS, partition_of
-from agentjournal.requests import Request
+from agentjournal.requests import NewEvent, Request
 from agentjournal.settings import Settings
 
 SESSIONS = 200
@@ -61,9 +61,14 @@ def batches_of(stream: StreamId, count: int, events: int) -> list[Record]:
 
 def batch_of(stream: StreamId, events: Sequence[Event]) -> Record:
     """Return the request that appends these events to a stream."""
+    return request_of(stream, outgoing("session", events, None))
+
+
+def request_of(stream: StreamId, events: Sequence[NewEvent]) -> Record:
+    """Return the request that appends what was made ready for it."""
     request = Request(
         append_id=secrets.token_hex(16),
-        events=outgoing("session", events, None),
+        events=events,
         source="/default/bench",
         attempt=1,
         reply_to="bench.receipts",

@@ -5,24 +5,19 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import count, islice
 from typing import Any
 
-from agentjournal.ids import Milliseconds, Partition, Position, StreamId, stream_id
+from agentjournal.ids import Partition, StreamId
 from agentjournal.outgoing import outgoing
-from agentjournal.partitions import partition_of
-from agentjournal.requests import Request
 from agentjournal.settings import Settings
-from benchmarks.load import message
+from benchmarks.load import Record, message, request_of
 from benchmarks.pairs import cost_percent
+from benchmarks.stepping import PARTITION, inputs, new_fold, polls, session_streams, stepped
 from consumers.tracing import Traces, untraced
 from streams.decide import Input
-from streams.partition_fold import PartitionFold, Step
-from streams.rules import rules_1
+from streams.partition_fold import Step
 
-REQUESTS, SESSIONS, A_STEP = 2_000, 20, 100
-PARTITION = Partition(0)
-AT_MS = 1_769_860_800_000  # 2026-01-31T12:00:00Z
+A_SESSION = 100  # requests
 SAMPLED, NOT_SAMPLED = "01", "00"
 
 Steps = Mapping[Partition, Step]
@@ -67,48 +62,33 @@ def _exported_nowhere() -> Traces[Input, Steps]:
 
 def _given(one_in: int | None) -> list[Input]:
     """Return requests, one in so many of them sampled; None: none carries a trace."""
-    named = (stream_id("session", "default", f"bench-{n}") for n in count())
-    streams = list(islice((s for s in named if partition_of(s.encode()) == PARTITION), SESSIONS))
-    return [
-        Input(
-            Position(at),
-            Milliseconds(AT_MS + at),
-            *_request(streams[at % SESSIONS], None if one_in is None else not at % one_in),
-        )
-        for at in range(REQUESTS)
-    ]
+    streams = session_streams() * A_SESSION
+    return inputs(
+        [
+            _request(stream, None if one_in is None else not at % one_in)
+            for at, stream in enumerate(streams)
+        ]
+    )
 
 
-def _request(stream: StreamId, is_sampled: bool | None) -> tuple[bytes, bytes]:
+def _request(stream: StreamId, is_sampled: bool | None) -> Record:
     [event] = outgoing("session", message(), None)
     if is_sampled is not None:
         flags = SAMPLED if is_sampled else NOT_SAMPLED
         trace = f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-{flags}"
         event = event._replace(traceparent=trace)
-    request = Request(
-        append_id=secrets.token_hex(16),
-        events=[event],
-        source="/default/bench",
-        reply_to="bench.receipts",
-        agent="bench",
-    )
-    return stream.encode(), request.encoded()
+    return request_of(stream, [event])
 
 
 def _work(given: list[Input], traces: Traces[Input, Steps]) -> None:
-    fold = PartitionFold(rules_1(), PARTITION, Position(0))
+    fold = new_fold()
 
     async def emit(steps: Steps) -> None:
         del steps
 
-    for at in range(0, len(given), A_STEP):
-        some = given[at : at + A_STEP]
+    for some in polls(given):
         finishing = traces({PARTITION: some})
-        fold.put(dict.fromkeys(fold.missing(some)))
-        step = fold.step(some)
-        if len(step.records) < len(some):
-            raise RuntimeError("a request was refused")
-        _run(finishing({PARTITION: step}, emit))
+        _run(finishing({PARTITION: stepped(fold, some)}, emit))
 
 
 def _run(work: Any) -> None:
