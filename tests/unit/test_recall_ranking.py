@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -14,8 +15,8 @@ from agentjournal.memory.fact_text import fact_text
 from agentjournal.memory.passages import MAX_PASSAGE, passages_of
 from agentjournal.memory.ranking import Scored, bm25, fused
 from agentjournal.memory.recall_api import block_within
-from agentjournal.memory.recalling import block_of, checked, ranked, within
-from agentjournal.memory.recalls import Found, Hit, holding
+from agentjournal.memory.recalling import block_of, checked, find_of_each, ranked, within
+from agentjournal.memory.recalls import Asked, Found, Hit, holding
 from agentjournal.memory.terms import query_terms, terms_of
 
 
@@ -130,6 +131,35 @@ def test_a_fact_is_a_line() -> None:
     )
     assert fact_text("seats", 2) == "seats: 2"
     assert fact_text("text", "I collect stamps") == "I collect stamps"
+
+
+class Counting:
+    """A model, and read models in which nothing is found; they note what they are asked."""
+
+    model = "counting"
+
+    def __init__(self) -> None:
+        self.embedded: list[str] = []
+        self.asked: list[Asked] = []
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.embedded += texts
+        return [[1.0] for _ in texts]
+
+    async def find(self, asked: Asked) -> Found:
+        self.asked.append(asked)
+        return Found([])
+
+
+async def test_the_model_is_asked_once_however_many_entities_are_searched() -> None:
+    counting, entities = Counting(), [StreamId("user/acme/u"), StreamId("account/acme/a")]
+    assert len(await find_of_each(counting, entities, "blue kayaks", counting)) == 2
+    assert counting.embedded == ["blue kayaks"]
+    assert counting.asked == [
+        Asked(each, ["blue", "kayak"], [1.0], "counting") for each in entities
+    ]
+    assert await find_of_each(counting, entities, " ", counting) == [Found([])] * 2
+    assert len(counting.asked) == 2  # a blank is looked for nowhere
 
 
 @pytest.mark.parametrize(("k", "max_tokens"), [(0, None), (101, None), (10, 0)])

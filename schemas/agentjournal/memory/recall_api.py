@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from agentjournal.events import MemoryRecalled
@@ -15,6 +14,7 @@ from agentjournal.memory.recalling import (
     block_of,
     checked,
     find,
+    find_of_each,
     line_of,
     ranked,
     within,
@@ -71,7 +71,7 @@ async def recall_all(
     recalls: Recalls, entities: Sequence[StreamId], query: str, without: StreamId
 ) -> list[tuple[Hit, float]]:
     """Return what answers a query of several entities, without what one session says itself."""
-    found = await asyncio.gather(*(find(recalls, each, query) for each in entities))
+    found = await find_of_each(recalls, entities, query)
     hits = {hit.place: hit for each in found for hit in each.hits if hit.stream != without}
     lowest = min((each.lowest for each in found if each.lowest is not None), default=None)
     return ranked(Found(list(hits.values()), lowest))

@@ -20,18 +20,27 @@ _TIERS = ("fact", "summary", "message")  # of equal scores what takes fewer toke
 async def find(
     recalls: Recalls, entity: StreamId, query: str, embedder: Embedder | None = None
 ) -> Found:
-    """Return the candidates of an entity for a query; the model is asked where there is one.
+    """Return the candidates of an entity for a query. Raises Unavailable."""
+    [found] = await find_of_each(recalls, [entity], query, embedder)
+    return found
+
+
+async def find_of_each(
+    recalls: Recalls, entities: Sequence[StreamId], query: str, embedder: Embedder | None = None
+) -> list[Found]:
+    """Return the candidates of each entity for a query; the model is asked once if there is one.
 
     Raises Unavailable.
     """
     query = query.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no half pairs
-    asked = Asked(entity, query_terms(query))
     if not query.strip():
-        return Found([])
+        return [Found([]) for _ in entities]
+    terms, vector, model = query_terms(query), None, ""
     if embedder is not None or (embedder := await asyncio.to_thread(local_embedder)) is not None:
         [vector] = await asyncio.to_thread(embedder.embed, [query])
-        asked = Asked(entity, asked.terms, vector, embedder.model)
-    return await recalls.find(asked)
+        model = embedder.model
+    every = (Asked(each, terms, vector, model) for each in entities)
+    return await asyncio.gather(*map(recalls.find, every))
 
 
 def ranked(found: Found) -> list[tuple[Hit, float]]:
