@@ -30,17 +30,19 @@ class Vectors:
     def make(self, events: Iterable[Recorded]) -> None:
         """Make the vectors of these events' passages, and forget those of others. Takes long."""
         texts = {text for each in events if each.type in _TYPES for text in _texts(each)}
-        missing = sorted(texts - self._made.keys())
-        kept = {text: vector for text, vector in self._made.items() if text in texts}
-        made = map(vector_text, self.embedder.embed(missing) if missing else ())
-        self._made = kept | dict(zip(missing, made, strict=True))
+        self._made = self._found(texts)
 
     def of(self, texts: Sequence[str]) -> list[str]:
         """Return vectors as Postgres reads them; those that were not made yet are made now."""
-        missing = [text for text in dict.fromkeys(texts) if text not in self._made]
-        made = map(vector_text, self.embedder.embed(missing) if missing else ())
-        found = self._made | dict(zip(missing, made, strict=True))
+        found = self._found(set(texts))
         return [found[text] for text in texts]
+
+    def _found(self, texts: set[str]) -> dict[str, str]:
+        """Return the vectors of texts, those that are there and those that are made now."""
+        missing = sorted(texts - self._made.keys())
+        made = map(vector_text, self.embedder.embed(missing) if missing else ())
+        there = {text: self._made[text] for text in texts if text in self._made}
+        return there | dict(zip(missing, made, strict=True))
 
 
 def embeddings(vectors: Vectors) -> Projection:
