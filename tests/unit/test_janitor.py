@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
@@ -14,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentjournal.alerts import Alert
-from agentjournal.events import Limit, Limits
 from agentjournal.ids import Partition, Position, StreamId, Version, stream_id
-from agentjournal.limits import DEFAULT_TTL_S, DEFAULTS, ConfiguredLimits, TenantLimits
+from agentjournal.limits import ConfiguredLimits
 from agentjournal.partitions import partition_of
 from agentjournal.requests import content_digest
 from consumers.health import RoleHealth
@@ -37,12 +35,8 @@ from consumers.janitor_limits import (
     Over,
     Place,
     Untold,
-    alert_of,
     rows_of,
-    user_stream,
-    warning_of,
 )
-from consumers.postgres_migrations import read_migrations
 from consumers.watch import Watch
 from streams.ports import OutageError
 
@@ -98,53 +92,6 @@ def test_what_became_of_sessions_is_told_from_what_they_show() -> None:
     found = tally(asked, now)
     assert found == Tally(5, 1, 2, frozenset({of["kept"], of["unknown"]}))
     assert Tally().plus(found).plus(found) == Tally(10, 2, 4, found.refused)
-
-
-def test_every_tenant_with_limits_of_its_own_has_all_of_them() -> None:
-    configured = ConfiguredLimits(
-        TenantLimits(60.0, Limits(events=Limit(maximum=5, policy="refuse"))),
-        {"acme": TenantLimits(None, Limits(tokens=Limit(maximum=7)))},
-    )
-    rows = {(tenant, name): (most, policy) for tenant, name, most, policy in rows_of(configured)}
-    assert len(rows) == 2 * (len(DEFAULTS) + 1)
-    assert rows["", "ttl_s"] == rows["acme", "ttl_s"] == (60.0, None)
-    assert rows["", "events"] == rows["acme", "events"] == (5.0, "refuse")
-    assert rows["", "tokens"] == (float(DEFAULTS["tokens"]), "warn")
-    assert rows["acme", "tokens"] == (7.0, "warn")
-
-
-def test_the_database_knows_the_default_ttl_before_a_janitor_has_run() -> None:
-    made = next(each.sql for each in read_migrations() if b"VIEW agentjournal.idle" in each.sql)
-    assert f"{DEFAULT_TTL_S:.0f})) AS ttl_s".encode() in made
-
-
-def test_a_warning_is_asked_for_once_a_limit_and_says_whole_numbers_as_such() -> None:
-    over = Over(stream_id("session", "acme", "s"), "age_s", 10.0, 2.5)
-    request = warning_of(over).request
-    assert (request.append_id, request.expected_version) == ("limit-age_s", None)
-    [event] = request.events
-    assert event.type == "limit.exceeded"
-    assert event.data == b'{"limit":"age_s","value":10,"maximum":2.5,"policy":"warn"}'
-
-
-def test_an_alert_seen_again_is_the_same_alert() -> None:
-    began = datetime(2026, 1, 31, 12, tzinfo=UTC)
-    stream = stream_id("session", "acme", "s 1")
-    untold = Untold("decision_overdue", stream, "approval a-1", 90_000.0, 86_400.0, began)
-    first = alert_of(untold, "2026-02-01T13:00:00.000Z")
-    later = alert_of(untold._replace(value=99_000.0), "2026-02-01T15:30:00.000Z")
-    assert first.alert_id == later.alert_id
-    assert first.alert_id != alert_of(untold._replace(what="approval a-2"), first.at).alert_id
-    assert first.text == "approval a-1 of session s 1 has waited for 25 hours"
-    assert (first.tenant, first.subject, first.source) == ("acme", stream, "janitor")
-
-
-def test_a_user_whose_stream_no_key_holds_has_no_facts() -> None:
-    session = Active(stream_id("session", "acme", "s"), "acme", "s", "u-1")
-    assert user_stream(session) == "user/acme/u-1"
-    assert user_stream(session._replace(user_id=None)) == ""
-    long = "\U0001f600" * 255
-    assert user_stream(session._replace(tenant=long, user_id=long)) == ""
 
 
 class Said(RoleHealth):
