@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from agentjournal.envelope import Recorded
 from agentjournal.events import Retry
+from agentjournal.stored import written_time
 from agentjournal.subscribing import Wanted
 from agentjournal.subscriptions import Parked
 
@@ -58,5 +59,5 @@ class Terms:
             recorded.type,
             (f"{name}: {text}" if text else name)[:_MOST_ERROR],
             attempts,
-            datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            written_time(datetime.now(UTC)),
         )
