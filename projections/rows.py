@@ -5,9 +5,9 @@ is there, take the `last`, the `max`, the `sum`, or go by `attempt`: a higher at
 values, within one attempt the first holds. An `outcome` goes by attempt too, and comes whole: what
 belongs to a second one is not mixed with the first. A change that names no attempt is of the one
 that was the last before it, which only the table knows: so it is not merged with one that names its
-own, and goes in a statement of its own. So does one of a higher attempt behind an outcome that is
-final, since the table may hold a higher attempt than both. Thus it never matters how events were
-cut into batches.
+own, and goes in a statement of its own. Nor is one merged with another attempt where an outcome may
+be final: the table may hold one of the lower attempt, and then the higher counts for nothing. Thus
+it never matters how events were cut into batches.
 """
 
 from __future__ import annotations
@@ -135,12 +135,13 @@ _KEY_OF_INSERTED = itemgetter(0, 1)  # insert-only tables start with (stream, ve
 
 
 def _can_merge(table: Table, held: Row, coming: Row) -> bool:
-    if _is_over(table, held, coming):
-        return False
-    if (held.get("attempt") is None) == (coming.get("attempt") is None):
+    attempt, coming_attempt = held.get("attempt"), coming.get("attempt")
+    if attempt == coming_attempt:
         return True
-    unnamed = held if held.get("attempt") is None else coming
-    return all(unnamed.get(name) is None for name in table.by_attempt)
+    lower = held if (attempt or 0) < (coming_attempt or 0) else coming
+    if table.final is None and lower.get("attempt") is not None:
+        return True
+    return all(lower.get(name) is None for name in table.by_attempt)
 
 
 def _is_over(table: Table, held: Row, coming: Row) -> bool:

@@ -129,6 +129,23 @@ def test_no_attempt_comes_behind_a_final_outcome() -> None:
     assert merged({"outcome": "outcome1"}, again) == {"outcome": "outcome1", "tokens": 4}
 
 
+@pytest.mark.parametrize(
+    "batch",
+    [
+        [{"attempt": 2}, {"attempt": 1, "effect": "read"}],
+        [{"attempt": 1, "effect": "read"}, {"attempt": 2}],
+    ],
+)
+def test_an_attempt_behind_a_final_outcome_takes_nothing_of_the_one_before(
+    batch: list[Row],
+) -> None:
+    table: dict[str, Row] = {}
+    stored(table, [{"call": "a", "attempt": 1, "outcome": "outcome1"}])
+    stored(table, [{"call": "a", **row} for row in batch])
+    found = {name: value for name, value in table["a"].items() if value is not None}
+    assert found == {"call": "a", "attempt": 1, "outcome": "outcome1", "effect": "read"}
+
+
 def test_a_lower_attempt_comes_too_late() -> None:
     second: Row = {"attempt": 2, "effect": "read"}
     late: Row = {"attempt": 1, "outcome": "failed", "title": "t", "tokens": 4}
