@@ -156,6 +156,24 @@ async def test_a_session_goes_on_though_its_log_cannot_be_read_for_a_while(
     assert away.said == ["parked", "released", "released", "released"]
 
 
+async def test_what_is_in_the_log_twice_is_handled_once_when_a_session_goes_on() -> None:
+    async with parked_at_bad() as (log, service, _, handler):
+        handler.broken = set()
+        members: Any = inside(log).subscriptions
+        member = members._members[0]
+        read = member.read
+
+        async def read_twice(*span: Any) -> AsyncGenerator[Recorded]:
+            async for recorded in read(*span):
+                yield recorded
+                yield recorded
+
+        member.read = read_twice
+        await service.redrive()
+        await eventually_parked(service, 0)
+        assert handler.texts() == ["a", "bad", "after"]
+
+
 async def test_a_partition_is_read_no_further_while_too_much_of_it_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
