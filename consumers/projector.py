@@ -113,6 +113,7 @@ class Projector:
         self._share: set[Partition] = set()
         self._storing: asyncio.Task[None] | None = None
         self._in_store: Polled = {}
+        self._read_s = 0.0  # when the last poll was read
         # After an outage a poll is stored before the next is folded, until one is: a fold that took
         # longer than Postgres lets a transaction idle would else start over again and again.
         self._one_by_one = False
@@ -156,7 +157,7 @@ class Projector:
             await asyncio.sleep(self._options.poll_s)
             return
         polled = await self._ports.events.poll(timeout_s=self._options.poll_s)
-        read_s = time.monotonic()
+        self._read_s = time.monotonic()
         self._fault("polled")
         if not polled:
             if self._storing is not None and self._storing.done():
@@ -169,7 +170,7 @@ class Projector:
             batches = await self._folded(polled)  # the last one was replayed: fold on top of that
         if batches is not None:
             self._storing = asyncio.create_task(finishing(batches, self._ports.models.store))
-            self._in_store, self._ports.seen.read_s = polled, read_s
+            self._in_store, self._ports.seen.read_s = polled, self._read_s
             # What was folded is on its way before the next poll is waited for.
             await asyncio.sleep(0)
             if self._one_by_one and await self._stored():
@@ -192,6 +193,7 @@ class Projector:
             return await self._ports.models.fold(self._folds, polled)
         except PoisonError as poison:
             await self._stored()
+            self._ports.seen.read_s = self._read_s
             await self._replay(polled, poison)
             return None
 

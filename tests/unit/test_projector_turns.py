@@ -10,10 +10,12 @@ import pytest
 
 from agentjournal.envelope import Recorded
 from agentjournal.ids import Partition, Position
+from consumers.metrics_readers import ReaderMetrics
 from consumers.projector import FoldedBatch, Polled, Projector, ProjectorOptions, ProjectorPorts
 from consumers.rebuilding import Builders
+from consumers.watch import Watch
 from projections.events import EVENTS_PROJECTION
-from projections.folding import Place, ProjectionFold
+from projections.folding import Place, PoisonError, ProjectionFold
 from projections.projection import Context, Projection
 from streams.ports import OutageError
 from tests.support import Stream, request, said
@@ -101,6 +103,30 @@ async def test_a_projector_that_started_over_stores_a_poll_before_it_folds_the_n
         *("fold 1", "store 1", "fold 2", "fold 3", "store 2", "fold 4", "store 3", "store 4"),
     ]
     assert models.stored == LOG
+
+
+async def test_a_poll_that_is_replayed_at_once_took_as_long_as_since_it_was_read() -> None:
+    class Poisoned(Models):
+        async def fold(
+            self, folds: Sequence[ProjectionFold], polled: Polled
+        ) -> Sequence[FoldedBatch]:
+            assert folds
+            raise PoisonError(polled[STREAM.partition][0])
+
+        async def replay(self, folds: Sequence[ProjectionFold], polled: Polled) -> None:
+            assert folds
+            self.stored += polled[STREAM.partition]
+
+    stop, models, watch = asyncio.Event(), Poisoned(), Watch("projector")
+    ports = ProjectorPorts(Events(stop), models, Builders(), seen=ReaderMetrics(watch))
+    async with asyncio.timeout(10):
+        await Projector(ports, [EVENTS_PROJECTION], OPTIONS).run(stop)
+    assert models.stored == LOG
+    sample, labels = watch.metrics.registry.get_sample_value, {"role": "projector"}
+    assert sample("agentjournal_batch_seconds_count", labels) == len(LOG)
+    took_s = sample("agentjournal_batch_seconds_sum", labels)
+    assert took_s is not None
+    assert took_s < 10
 
 
 async def test_what_is_being_stored_when_a_projector_ends_is_given_up() -> None:
