@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
-import psycopg
 import pytest
 
 from agentjournal import (
@@ -279,46 +278,3 @@ async def test_how_far_projections_are_is_a_row_a_partition(journal: Settings) -
     for name in names:
         mine = [row["partition"] for row in found if row["projection"] == name]
         assert sorted(mine) == list(range(8))
-
-
-async def as_analyst(settings: Settings, statement: str) -> list[Any]:
-    async with await psycopg.AsyncConnection.connect(
-        settings.postgres, autocommit=True
-    ) as connection:
-        await connection.execute("SET ROLE agentjournal_analyst")
-        cursor = await connection.execute(statement.encode())
-        return [] if cursor.description is None else await cursor.fetchall()
-
-
-@pytest.mark.parametrize("view", PROMISED)
-async def test_the_analyst_reads_every_view(journal: Settings, view: str) -> None:
-    async with connected(journal) as log:
-        await recorded(log, message("a"), asking("c", "{"))
-    await as_analyst(journal, f"SELECT * FROM agentjournal.{view}")
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "SELECT * FROM agentjournal_internal.events_1",
-        "SELECT * FROM agentjournal_internal.heads",
-        "SELECT * FROM public.agentjournal_migrations",
-        "DELETE FROM agentjournal.parked",
-        "UPDATE agentjournal.turns SET reason = 'x'",
-        "INSERT INTO agentjournal.parked VALUES ('a', 1, 'b', 1, 1, 'c')",
-        "DELETE FROM agentjournal_internal.events_1",
-        "TRUNCATE agentjournal_internal.events_1",
-        "CREATE TABLE agentjournal.mine ()",
-        "CREATE TABLE agentjournal_internal.mine ()",
-        "CREATE TABLE public.mine ()",
-        "DROP VIEW agentjournal.turns",
-        "CREATE SCHEMA mine",
-        "CREATE ROLE mine",
-        "COPY (SELECT 1) TO PROGRAM 'true'",
-    ],
-)
-async def test_the_analyst_does_nothing_else(journal: Settings, statement: str) -> None:
-    with pytest.raises(
-        (psycopg.errors.InsufficientPrivilege, psycopg.errors.ObjectNotInPrerequisiteState)
-    ):
-        await as_analyst(journal, statement)
