@@ -13,7 +13,6 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -32,6 +31,7 @@ from consumers.postgres_pool import PostgresPool
 from consumers.postgres_read_models import PostgresReadModels
 from consumers.rebuilding import Build, Builders
 from consumers.roles import PROJECTIONS, SEARCHED
+from consumers.stopping import pause
 from projections import postgres_store as store
 from projections.projection import Projection
 
@@ -126,9 +126,7 @@ async def _filled(
         build.start(building)
         while not let_go.is_set() and not await _are_at(pool, building, due):
             build.check()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_S):
-                    await let_go.wait()
+            await pause(_LOOK_S, let_go)
         await build.stop()
 
 

@@ -10,14 +10,14 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Protocol
 
 import structlog
 
 from agentjournal.alerts import AlertSink
+from agentjournal.envelope import iso_time
 from agentjournal.errors import Unavailable
-from agentjournal.ids import Partition, Position, StreamId
+from agentjournal.ids import Milliseconds, Partition, Position, StreamId
 from consumers.janitor_expiry import (
     Asked,
     Idle,
@@ -38,6 +38,7 @@ from consumers.janitor_limits import (
     warning_of,
 )
 from consumers.ownership import Membership
+from consumers.stopping import pause
 from consumers.watch import Watch
 from streams.ports import OutageError
 
@@ -158,14 +159,7 @@ class Janitor:
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             await self._check()
-            await self._sleep(min(left, self._options.heartbeat_s))
-
-    async def _sleep(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._stop.wait()
-        except TimeoutError:
-            return
+            await pause(min(left, self._options.heartbeat_s), self._stop)
 
     async def _check(self) -> None:
         """Return once this janitor is the active one. Raises _NotMineError when it is to stop."""
@@ -178,7 +172,7 @@ class Janitor:
                 self._ports.watch.health.works()  # who stands by does what he is there for, too
             if self._is_active:
                 return
-            await self._sleep(self._options.heartbeat_s)
+            await pause(self._options.heartbeat_s, self._stop)
         raise _NotMineError
 
     async def _become(self, is_active: bool) -> None:
@@ -233,7 +227,7 @@ class Janitor:
         self._fault("sent")
         while unsettled(last, await self._ports.models.progress(projection)):
             await self._check()
-            await self._sleep(self._options.poll_s)
+            await pause(self._options.poll_s, self._stop)
 
     async def _warn(self) -> None:
         """Look at the sessions in which something happened, and tell of limits they are over."""
@@ -261,7 +255,7 @@ class Janitor:
                 break
             await self._check()
             self._fault("shown")
-            at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            at = iso_time(Milliseconds(round(time.time() * 1_000)))
             await ports.alerts.write([alert_of(each, at) for each in untold])
             self._fault("alerted")
             await ports.models.told(untold)

@@ -19,6 +19,7 @@ from agentjournal.errors import Unavailable
 from agentjournal.ids import Partition
 from agentjournal.rates import Rates
 from consumers.ownership import Membership
+from consumers.stopping import pause
 from consumers.watch import Watch
 from streams.meter import Meter
 from streams.ports import OutageError
@@ -96,7 +97,7 @@ class MeterRole:
             except OutageError as trouble:
                 _LOG.warning("starting_over", reason=str(trouble), kind=type(trouble).__name__)
                 self._ports.watch.starts_over(trouble)
-                await _pause(self._pace.outage_pause_s, stop)
+                await pause(self._pace.outage_pause_s, stop)
             finally:
                 self._is_at_work = False
                 await reader.stop()
@@ -117,7 +118,7 @@ class MeterRole:
                     await self._ports.membership.heartbeat()
                 except OutageError:
                     pass  # nobody sees it until Postgres is back
-            await _pause(self._pace.heartbeat_s, stop)
+            await pause(self._pace.heartbeat_s, stop)
 
     async def _follow(self, reader: MeterReader, stop: asyncio.Event) -> None:
         """Show what is counted for as long as the reader goes on. Raises OutageError."""
@@ -128,7 +129,7 @@ class MeterRole:
                 self._is_at_work = True
                 self._ports.watch.works_on(len(reader.reading))
                 await self._show(reader)
-            await _pause(self._pace.publish_s, stop)
+            await pause(self._pace.publish_s, stop)
 
     async def _show(self, reader: MeterReader) -> None:
         now_ms = round(time.time() * 1_000)
@@ -157,11 +158,3 @@ async def _start(reader: MeterReader, stop: asyncio.Event) -> None:
         await asyncio.wait((starting, stopping))
     if not starting.cancelled():
         starting.result()
-
-
-async def _pause(seconds: float, stop: asyncio.Event) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await stop.wait()
-    except TimeoutError:
-        pass

@@ -21,9 +21,8 @@ from agentjournal.errors import NotConfigured
 
 _SERVICE = "service.name"
 _PROTOCOLS = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
-_LAST_S = (
-    2.0  # for spans that are still here when the process ends: the SDK would take half a minute
-)
+# For spans that are still here when the process ends: the SDK would take half a minute.
+_LAST_S = 2.0
 
 
 def provide(environ: Mapping[str, str] = os.environ) -> None:

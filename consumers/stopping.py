@@ -60,6 +60,15 @@ def _end_overdue() -> None:
     os._exit(1)
 
 
+async def pause(seconds: float, stop: asyncio.Event) -> None:
+    """Wait so long, or until `stop` is set."""
+    try:
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+    except TimeoutError:
+        return
+
+
 async def ended(
     tasks: Iterable[asyncio.Task[None]],
     stop: asyncio.Event,
