@@ -91,13 +91,13 @@ async def _drop_old(name: str) -> Sequence[str]:
 
 
 def _named(name: str) -> Sequence[Projection]:
-    from consumers.roles import PROJECTIONS, SEARCHED  # noqa: PLC0415 - loads what roles need
+    from consumers.roles import READ_MODELS  # noqa: PLC0415 - loads what roles need
 
     if name == ALL:
-        return (*PROJECTIONS, *SEARCHED)
-    if found := [each for each in (*PROJECTIONS, *SEARCHED) if each.name == name]:
+        return READ_MODELS
+    if found := [each for each in READ_MODELS if each.name == name]:
         return found
-    names = ", ".join(each.name for each in (*PROJECTIONS, *SEARCHED))
+    names = ", ".join(each.name for each in READ_MODELS)
     raise CommandFailed(f"there is no read model {name}: there are {names}, and all")
 
 

@@ -283,6 +283,7 @@ PROJECTIONS = (
     FACTS_PROJECTION,
 )
 SEARCHED = (RECALL,)  # kept by the indexer: nobody who searches nothing pays for it
+READ_MODELS = (*PROJECTIONS, *SEARCHED)
 ROLES: Mapping[str, Role] = {
     "sequencer": run_sequencer,
     "projector": run_projector,
