@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentjournal import AppendRejected, Log, Parked, Recorded, Retry, Service, Unavailable, sync
+from agentjournal import Log, Parked, Recorded, Service, Unavailable
 from agentjournal.ids import StreamId
 from agentjournal.subscriptions import Change
 from agentjournal.testing import MemoryLog, memory_log
@@ -156,6 +156,27 @@ async def test_a_session_goes_on_though_its_log_cannot_be_read_for_a_while(
     assert away.said == ["parked", "released", "released", "released"]
 
 
+async def test_who_waits_for_a_turn_is_not_begun_once_it_stops_and_comes_next_time() -> None:
+    log, begun, goes_on = memory_log(), list[StreamId](), asyncio.Event()
+    service, _ = service_on(log, concurrency=1)
+
+    async def slowly(recorded: Recorded) -> None:
+        begun.append(recorded.stream)
+        await goes_on.wait()
+
+    for name in ("s", "t"):
+        await log.session(name).append(message("a"))
+    async with run(service, slowly):
+        await eventually(lambda: begun)
+        await asyncio.sleep(0)  # the other one waits for its turn
+        service.stop()
+        goes_on.set()
+    assert len(begun) == 1
+    async with run(service, slowly):
+        await eventually(lambda: len(begun) == 2)
+    assert set(begun) == {STREAM, "session/default/t"}
+
+
 async def test_what_is_in_the_log_twice_is_handled_once_when_a_session_goes_on() -> None:
     async with parked_at_bad() as (log, service, _, handler):
         handler.broken = set()
@@ -222,7 +243,11 @@ async def test_what_is_cancelled_within_a_handler_is_an_error_and_holds_nobody_b
 
 @pytest.mark.parametrize(
     ("error", "said"),
-    [(Broken(), "Broken"), (TimeoutError("of its own"), "TimeoutError: of its own")],
+    [
+        (Broken(), "Broken"),
+        (TimeoutError("of its own"), "TimeoutError: of its own"),
+        (Broken("x" * 2_000), "Broken: " + "x" * 992),  # a thousand characters
+    ],
 )
 async def test_what_a_session_was_parked_for_is_the_error_of_the_handler(
     error: Exception, said: str
@@ -253,63 +278,3 @@ async def test_a_handler_that_is_not_async_ends_the_service_and_parks_nothing() 
             await service.run(handler)
     assert called == [2]
     assert away.said == []
-
-
-async def test_a_type_that_there_is_not_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
-    log = memory_log()
-    log.service("x", types=["turn.endd", "turn.ended", "custom.any"])
-    log.subscribe(group="x", types=["message.aded"])
-    assert [record.getMessage() for record in caplog.records] == [
-        "no type of event is called 'turn.endd' in this release",
-        "no type of event is called 'message.aded' in this release",
-    ]
-
-
-@pytest.mark.parametrize("start", ["latest ", "Earliest", "now", ""])
-async def test_a_start_that_is_none_is_refused(start: Any) -> None:
-    log = memory_log()
-    with pytest.raises(ValueError, match="not one of earliest, latest"):
-        log.subscribe(group="x", start=start)
-    with pytest.raises(ValueError, match="not one of earliest, latest"):
-        log.service("x", start=start)
-
-
-@pytest.mark.parametrize("name", ["", "a\nb", "x" * 256])
-async def test_a_name_that_is_none_is_refused(name: str) -> None:
-    log = memory_log()
-    with pytest.raises(AppendRejected, match="group"):
-        log.subscribe(group=name)
-    with pytest.raises(AppendRejected, match="member"):
-        log.subscribe(group="x", member=name)
-
-
-def test_a_service_without_asyncio() -> None:
-    with sync.log_of(memory_log()) as log:
-        session = log.session("s")
-        for text in ("a", "bad", "after"):
-            session.append(message(text))
-        retry = Retry(max_attempts=2, backoff_s=[0.01])
-        service = log.service("billing", types=["message.added"], retry=retry)
-        tried: list[str] = []
-
-        def handle(recorded: Recorded) -> None:
-            text = recorded.data["parts"][0]["text"]
-            tried.append(text)
-            if text == "after":
-                service.stop()
-            if tried.count("bad") < 2 and text == "bad":
-                raise OSError("not yet")
-
-        service.run(handle)
-        assert tried == ["a", "bad", "bad", "after"]
-        assert service.parked() == []
-
-
-@pytest.mark.parametrize(
-    ("named", "value"),
-    [("timeout_s", 0), ("timeout_s", float("nan")), ("concurrency", 0), ("most_parked", -1)],
-)
-def test_numbers_that_make_no_sense_are_refused(named: str, value: float) -> None:
-    terms: dict[str, Any] = {named: value}
-    with pytest.raises(ValueError, match=named):
-        memory_log().service("x", **terms)
