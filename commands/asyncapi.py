@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from agentjournal.events import BUILT_IN, Event
 from agentjournal.partitions import PARTITIONS
-from commands.event_schemas import DIALECT
+from commands.event_schemas import DIALECT, summary_of
 from commands.record_schemas import STREAM, dead_headers_schema
 
 Document: TypeAlias = dict[str, Any]
@@ -141,8 +141,8 @@ def _event(model: type[Event]) -> Document:
         "schemaversion": {"const": model.schema_version},
         "data": {"$ref": f"./{event_path(model)}"},
     }
-    about = (model.__doc__ or "").splitlines()[0]
-    return _record(f"{model.type}, version {model.schema_version}", about, fixed)
+    title = f"{model.type}, version {model.schema_version}"
+    return _record(title, summary_of(model), fixed)
 
 
 def _custom_event() -> Document:

@@ -38,6 +38,11 @@ def event_schema(model: type[Event]) -> Schema:
     }
 
 
+def summary_of(model: type[Event]) -> str:
+    """Return what a type says, in a line."""
+    return (model.__doc__ or "").partition("\n")[0]
+
+
 @cache
 def _table() -> Mapping[str, Any]:
     return table_of_models(0)  # shapes alone are taken from it, whatever its number

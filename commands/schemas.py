@@ -14,7 +14,7 @@ import typer
 from agentjournal.events import BUILT_IN
 from commands.asyncapi import asyncapi_document, event_path
 from commands.errors import CommandFailed
-from commands.event_schemas import event_schema
+from commands.event_schemas import event_schema, summary_of
 from commands.printing import Column, print_json_array, print_line, print_rows, say
 from commands.record_schemas import alert_schema, envelope_schema, request_header_schema
 from commands.schema_changes import incompatible_changes
@@ -158,8 +158,7 @@ def _named(name: str, version: int | None) -> Schema:
 def _listed() -> list[tuple[str, str, str]]:
     around = [(name, "-", schema()["title"]) for name, schema in _AROUND.items()]
     events = [
-        (name, str(model.schema_version), (model.__doc__ or "").splitlines()[0])
-        for name, model in BUILT_IN.items()
+        (name, str(model.schema_version), summary_of(model)) for name, model in BUILT_IN.items()
     ]
     return around + events
 
