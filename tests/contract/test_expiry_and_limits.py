@@ -240,7 +240,8 @@ async def test_an_agent_begins_what_was_handed_over_by_a_session_at_its_limit(
         child = log.session(handoff.child_session_id, agent="counter")
         async with child.resume(worker="c") as run:
             await run.record(MessageAdded(role="assistant", content="3"))
-        state = await boss.load()
+        # Another handle wrote the result: one that has written nothing waits for all there is.
+        state = await log.session("boss").load()
         assert state.handoffs[handoff.handoff_id].outcome == "completed"
         assert "handoff.accepted" in [r.type async for r in boss.events()]
 

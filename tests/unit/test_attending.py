@@ -156,6 +156,16 @@ async def test_a_session_goes_on_though_its_log_cannot_be_read_for_a_while(
     assert away.said == ["parked", "released", "released", "released"]
 
 
+async def test_one_that_was_asked_for_and_fails_again_waits_to_be_asked_for_again() -> None:
+    async with parked_at_bad() as (_, service, away, _):
+        (asked,) = await service.redrive()
+        await eventually(lambda: len(away.said) > 1)
+        async with asyncio.timeout(10):
+            while (await away.follow([asked.partition])).asked:
+                await asyncio.sleep(0)
+        assert away.said == ["parked", "parked"]
+
+
 async def test_who_waits_for_a_turn_is_not_begun_once_it_stops_and_comes_next_time() -> None:
     log, begun, goes_on = memory_log(), list[StreamId](), asyncio.Event()
     service, _ = service_on(log, concurrency=1)

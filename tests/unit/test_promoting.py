@@ -20,6 +20,7 @@ from agentjournal.memory.entity_reading import EntityReading
 from agentjournal.memory.promoter import FAULT_POINTS, Promoter
 from agentjournal.memory.promoting import (
     MAX_BATCH,
+    MAX_BATCH_BYTES,
     Promotion,
     batches_of,
     completed_batch,
@@ -69,6 +70,7 @@ def learned(found: Wanted) -> list[FactLearned]:
         ({"entity": Entity(kind="user", id="v")}, "another entity"),
         ({"entity": Entity(kind="account", id="u")}, "another entity"),
         ({"statement": statement(2, "city is Rome", "t")}, "another session"),
+        ({"others": (statement(1, "city is Rome", "t"),)}, "another session"),
         ({"attribute": ""}, "not valid"),
         ({"valid_from": "yesterday"}, "not valid"),
         ({"confidence": 2}, "not valid"),
@@ -112,6 +114,20 @@ def test_many_facts_are_several_appends_with_ids_of_their_own() -> None:
     assert batches_of(found, _nothing(found), PLAIN) == batches
     by_another = batches_of(found, _nothing(found), Extractor(name="plain", version="2"))
     assert not {each.append_id for each in batches} & {each.append_id for each in by_another}
+
+
+def test_large_facts_are_appends_that_the_log_takes() -> None:
+    found = wanted(*(candidate(n, f"a-{n}", "x" * 14_000) for n in range(1, 31)))
+    batches = batches_of(found, _nothing(found), PLAIN)
+    sizes = [sum(len(event.encoded()) for event in each.events) for each in batches]
+    assert sum(len(each.events) for each in batches) == 30
+    assert len(sizes) == 2  # a fact has its value twice, in its quote too
+    assert max(sizes) <= MAX_BATCH_BYTES
+
+
+def test_a_summary_that_is_too_long_is_cut() -> None:
+    made = promotion_of(reading(), Wanted(), {}, PLAIN, "x" * 5_000)
+    assert made.completed.summary == "x" * 2_000
 
 
 def test_who_counts_otherwise_tells_it_under_the_same_id() -> None:
@@ -180,6 +196,23 @@ async def test_who_dies_on_the_way_is_repeated_and_counts_the_same(point: str) -
     assert facts == Counter(
         {("city", "Rome"): 1, ("food", "fish"): 2, ("city", "Oslo"): 1, ("pet", "cat"): 1}
     )
+
+
+async def test_what_was_taken_back_before_it_died_counts_once_it_is_told() -> None:
+    log = memory_log()
+    await log.session("s-0", user="u").append(said("city=Rome"))
+    await promote(log, "s-0")
+    await log.session("s-1", user="u").append(said("city-=Rome"))
+
+    def fault(reached: str) -> None:
+        if reached == "learned":
+            raise _DiedError
+
+    with pytest.raises(_DiedError):
+        await Promoter(inside(log), PlainExtracting(), fault).promote(log.session("s-1").stream)
+    assert await said_of(log, "u") == [("city", "Rome")] * 2
+    assert [each.fact.value for each in (await promote(log)).superseded] == ["Rome"]
+    assert await said_of(log, "u") == [("city", "Rome")] * 2
 
 
 async def test_beyond_what_the_log_knows_of_appends_nothing_is_learned_twice() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agentjournal.ids import StreamId, Version
 from agentjournal.memory.fact_text import fact_text
 from agentjournal.memory.passages import MAX_PASSAGE, passages_of
-from agentjournal.memory.ranking import Scored, bm25, fused
+from agentjournal.memory.ranking import Scored, bm25, bm25_of, fused
 from agentjournal.memory.recall_api import block_within
 from agentjournal.memory.recalling import block_of, checked, find_of_each, ranked, within
 from agentjournal.memory.recalls import Asked, Found, Hit, holding
@@ -43,6 +43,7 @@ def words(text: str) -> int:
 def test_words_of_one_stem_are_one_term_and_common_words_are_none() -> None:
     assert terms_of("The cats were RUNNING") == ["cat", "run"]
     assert query_terms("what is it that I was") == []
+    assert query_terms(" ".join(map(str, range(100)))) == [str(number) for number in range(64)]
     assert terms_of("\uff21lpha costs 4.50") == ["alpha", "cost", "4.50"]
 
 
@@ -64,6 +65,7 @@ def test_a_message_comes_in_its_sentences() -> None:
         "- 2.5 l of oil",
     ]
     assert passages_of(" ... \n !") == []
+    assert len(passages_of("More of it.\n" * 500)) == 400
 
 
 @given(st.text(alphabet=st.sampled_from("ab. \n!"), max_size=2_000))
@@ -80,6 +82,12 @@ def test_bm25_is_what_the_formula_says() -> None:
     idf = math.log(1 + (3 - 1 + 0.5) / (1 + 0.5))
     expected = idf * 2 * 2.2 / (2 + 1.2 * (1 - 0.4 + 0.4 * length / average))
     assert bm25("cat?", texts) == [pytest.approx(expected), 0, 0]
+
+
+def test_a_word_that_is_repeated_again_and_again_counts_as_four() -> None:
+    documents = [{"cat": 9, "dog": 1}, {"cat": 4, "dog": 6}, {"cat": 3, "dog": 7}]
+    nine, four, three = bm25_of(["cat"], documents)
+    assert nine == four > three
 
 
 def test_a_rare_word_counts_more_than_a_frequent_one() -> None:
@@ -108,6 +116,22 @@ def test_what_does_not_fit_makes_room_for_what_does() -> None:
     shown = within(hits, 10, 4, words)
     assert [each.text for each in shown] == ["one two three", "eight"]
     assert sum(each.tokens or 0 for each in shown) == 4
+
+
+def test_a_block_whose_lines_take_more_together_loses_the_last() -> None:
+    def squared(text: str) -> int:
+        return len(text.split("\n")) ** 2
+
+    hits = [(hit(text, version=Version(n + 1)), 1.0) for n, text in enumerate("abc")]
+    # One by one: 1 for the heading and 4 for each line. Together: 16, 9 without the last.
+    block, shown = block_within(hits, 5, 13, squared)
+    assert ([each.text for each in shown], squared(block)) == (["a", "b"], 9)
+
+
+def test_a_block_takes_what_is_further_behind_where_what_is_in_front_is_too_long() -> None:
+    texts = ["x" * 400, "y" * 400, "a", "b"]
+    hits = [(hit(text, version=Version(n + 1)), 1.0) for n, text in enumerate(texts)]
+    assert [each.text for each in block_within(hits, 2, 200, len)[1]] == ["a", "b"]
 
 
 @given(st.lists(st.text("ab ", min_size=1, max_size=40), max_size=8), st.integers(1, 80))
