@@ -21,6 +21,7 @@ _MODULES = {
     "diff": ("diff",),
     "history": ("history",),
     "fork": ("fork",),
+    "memory": ("memory",),
     "promote": ("promote",),
     "tree": ("tree",),
     "approvals": ("approvals",),

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from commands.naming import OneOrAll
-from commands.postgres_waiting import Row, rows_of
+from commands.postgres_rows import Row
+from commands.postgres_waiting import rows_of
 from commands.printing import Column, print_json_array, print_rows
 from commands.times import date_and_clock
 

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
-import psycopg
-from psycopg.rows import dict_row
-
-from agentjournal.errors import Unavailable
 from agentjournal.settings import Settings, find_settings
 from agentjournal.sql_statements import read_statements
-from commands.errors import NoTables
-from commands.harmless import one_line
 from commands.naming import session_named
-from commands.postgres_tables import are_missing
+from commands.postgres_rows import Row, select
 
 _SQL = read_statements("commands", "waiting_for.sql")
-
-Row = dict[str, Any]
 
 
 def rows_of(session: str | None, statement: str, **values: Any) -> list[Row]:
@@ -38,19 +29,4 @@ def rows(settings: Settings, statement: str, **values: Any) -> list[Row]:
 
     Raises NoTables, Unavailable.
     """
-    connect = psycopg.Connection[Row].connect
-    try:
-        with connect(
-            settings.postgres, application_name="agentjournal", row_factory=dict_row
-        ) as connection:
-            connection.read_only = True
-            found = connection.execute(_SQL[statement], values).fetchall()
-    except psycopg.Error as error:
-        if are_missing(error):
-            raise NoTables from error
-        raise Unavailable("Postgres", one_line(str(error))) from error
-    return [{name: _in_utc(value) for name, value in row.items()} for row in found]
-
-
-def _in_utc(value: Any) -> Any:
-    return value.astimezone(UTC) if isinstance(value, datetime) else value
+    return select(settings, _SQL[statement], values)

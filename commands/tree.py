@@ -11,7 +11,8 @@ import agentjournal
 from agentjournal.settings import find_settings
 from commands.errors import CommandFailed
 from commands.naming import Named, SessionName, no_such_session, session_named
-from commands.postgres_waiting import Row, rows
+from commands.postgres_rows import Row
+from commands.postgres_waiting import rows
 from commands.printing import Column, print_json_array, print_rows
 from commands.waiting import wait_for
 

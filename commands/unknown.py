@@ -12,7 +12,8 @@ from commands.answering import answered, json_option
 from commands.errors import CommandFailed
 from commands.harmless import one_line
 from commands.naming import OneOrAll, SessionName
-from commands.postgres_waiting import Row, rows_of
+from commands.postgres_rows import Row
+from commands.postgres_waiting import rows_of
 from commands.printing import Column, print_json_array, print_line, print_rows
 from commands.times import date_and_clock
 
