@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from agentjournal.events import Entity, Extractor
 from agentjournal.memory.candidates import Extraction, Statement
+from agentjournal.memory.frames import with_frames
 from agentjournal.memory.rules import Rules
 from agentjournal.memory.slots import Slots
 from agentjournal.memory.speech import Listening
@@ -32,7 +33,7 @@ def extract(
     users nobody can say which one is meant.
     """
     about: dict[str, Entity] = {each.kind: each for each in entities if _is_alone(each, entities)}
-    listening = Listening(about, slots, rules)
+    listening = Listening(about, slots, with_frames(rules, slots))
     asked = ""
     for statement in statements:
         if statement.source != "message":

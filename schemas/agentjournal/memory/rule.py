@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from agentjournal.errors import NotConfigured
@@ -17,6 +17,7 @@ ALLOWANCES = frozenset(
         "shared",  # the words may be a value of another rule too
     }
 )  # fmt: skip
+_NOT_A_LETTER = re.compile(r"[\W_]+")
 _FIELDS = {
     "name", "attribute", "entity", "hints", "patterns", "kind", "value", "split", "durable",
     "allow", "asked", "needs", "unless", "confidence", "retracts", "cases", "counter_examples",
@@ -40,7 +41,8 @@ class Rule:
     One of `hints` is in every sentence that the rule may match, in lower case: most rules need no
     more than this look; with none, any sentence may be one. `durable`: a sign of durability is
     needed where the sentence asks for something. `allow`: what does not speak against this rule.
-    `asked`: what the assistant has just asked for. `reject`: values that are none.
+    `asked`: what the assistant has just asked for. `reject`: values that are none. `names`: of a
+    rule of many slots, what each is called.
     """
 
     name: str
@@ -60,6 +62,16 @@ class Rule:
     confidence: float
     cases: tuple[Case, ...]
     counter_examples: tuple[str, ...]
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def attribute_of(self, name: str) -> str | None:
+        """Return the attribute that a rule of many slots means by a name."""
+        return self.names.get(name_key(name))
+
+
+def name_key(name: str) -> str:
+    """Return what the spellings of a slot's name have in common: `E-mails`, `email`."""
+    return _NOT_A_LETTER.sub("", name.casefold()).removesuffix("s")
 
 
 def rule_of(place: str, given: Mapping[str, Any], filled: Callable[[str], str]) -> Rule:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
 
 from agentjournal.errors import NotConfigured
+from agentjournal.memory.frames import Frame, frame_of
+from agentjournal.memory.hints import Hints
 from agentjournal.memory.rule import Rule, rule_of
 from agentjournal.memory.sentences import Splitting
 
@@ -58,15 +60,35 @@ class Cues:
     and_: re.Pattern[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """The rules of a language, in the order in which they are tried."""
+    """The rules of a language, in the order in which they are tried.
+
+    `frames` make rules of slots, which stand at `frames_at`; `forms` say how values are written.
+    """
 
     language: str
     rules: tuple[Rule, ...]
     cues: Cues
     splitting: Splitting
     slot_words: Mapping[str, tuple[str, ...]]  # what a slot is called
+    fragments: Mapping[str, str] = field(default_factory=dict[str, str])
+    forms: Mapping[str, str] = field(default_factory=dict[str, str])
+    frames: tuple[Frame, ...] = ()
+    frames_at: int = 0
+
+    def filled(self, text: str) -> str:
+        """Return a pattern with its fragments. Raises NotConfigured."""
+        return _filled(text, self.fragments)
+
+    def meant(self, lowered: str) -> Iterator[Rule]:
+        """Yield the rules that may match a sentence in lower case, in their order."""
+        return (self.rules[number] for number in _hints(self).meant(lowered))
+
+
+@lru_cache(maxsize=16)
+def _hints(rules: Rules) -> Hints:
+    return Hints(rules.rules)
 
 
 @cache
@@ -98,15 +120,32 @@ def _read(language: str, folder: _Folder) -> Rules:
     words = tables.pop(_WORDS, None)
     if words is None:
         raise NotConfigured(f"{folder.name}: there is no {_WORDS}")
-    fragments = _fragments(words)
+    fragments = _fragments(words, tables)
     rules: list[Rule] = []
+    frames: list[Frame] = []
+    forms: dict[str, str] = {}
+    at = 0
     for name, table in tables.items():
+        forms |= table.get("forms", {})
+        for number, given in enumerate(table.get("frame", []), 1):
+            frames.append(frame_of(f"{language}/{name}: frame {number}", given))
+            at = len(rules)
         for number, given in enumerate(table.get("rule", []), 1):
             place = f"{language}/{name}: rule {number}"
             rules.append(rule_of(place, given, lambda text: _filled(text, fragments)))
     slot_words = {name: tuple(given) for name, given in words.get("slot_words", {}).items()}
     cues, splitting = _cues(words, fragments), _splitting(words, fragments)
-    return Rules(language, tuple(rules), cues, splitting, slot_words)
+    return Rules(
+        language,
+        tuple(rules),
+        cues,
+        splitting,
+        slot_words,
+        fragments,
+        forms,
+        tuple(frames),
+        at,
+    )
 
 
 def _table(place: Any) -> dict[str, Any]:
@@ -116,8 +155,10 @@ def _table(place: Any) -> dict[str, Any]:
         raise NotConfigured(f"{place.name} cannot be read: {error}") from error
 
 
-def _fragments(words: Mapping[str, Any]) -> Mapping[str, str]:
-    given: Mapping[str, str] = words.get("fragments", {})
+def _fragments(words: Mapping[str, Any], tables: Mapping[str, Any]) -> Mapping[str, str]:
+    given: dict[str, str] = dict(words.get("fragments", {}))
+    for table in tables.values():
+        given |= table.get("fragments", {})
     return {name: _filled(text, given) for name, text in given.items()}
 
 

@@ -28,13 +28,17 @@ ValueType: TypeAlias = Literal[
     "phone",
     "choice",
 ]
-_FIELDS = {"kind", "cardinality", "type", "choices", "example"}
+_FIELDS = {"kind", "cardinality", "type", "choices", "example", "names", "form"}
 _NO_CHOICES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What is known of a slot. `choices` leads from a word, case-folded, to the value it means."""
+    """What is known of a slot. `choices` leads from a word, case-folded, to the value it means.
+
+    `names` are the nouns that people call it by, and `form` how its values are written: the frames
+    of the rules find it by them. A slot without names is found by rules of its own alone.
+    """
 
     entity: EntityKind
     attribute: str
@@ -43,9 +47,11 @@ class Slot:
     type: ValueType
     choices: Mapping[str, str] = field(default_factory=dict[str, str])
     example: Any = None
+    names: tuple[str, ...] = ()
+    form: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Slots:
     """The slots that there are, by entity kind and attribute."""
 
@@ -112,7 +118,15 @@ def _slot(where: str, entity: EntityKind, attribute: str, table: object) -> Slot
         _one_of(where, {"type": "text", **table}, "type", get_args(ValueType)),
         _choices(where, table.get("choices", {})),
         table.get("example"),
+        _names(where, table.get("names", [])),
+        table.get("form", table.get("type", "text")),
     )
+
+
+def _names(where: str, given: object) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(name, str) and name for name in given):
+        raise NotConfigured(f"{where}.names: is not a list of words")
+    return tuple(given)
 
 
 def _one_of(where: str, table: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> Any:

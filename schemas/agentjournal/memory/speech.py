@@ -204,16 +204,15 @@ def _matches(sentence: Sentence, asked: str, rules: Rules) -> Iterator[Found]:
     """Yield what the rules find; of two for the same words the first rule's."""
     lowered = sentence.text.casefold()
     claimed: list[Span] = []
-    for rule in rules.rules:
-        if rule.hints and not _has_one(lowered, rule.hints):
-            continue
-        if rule.asked is not None and not (asked and rule.asked.search(asked)):
+    for rule in rules.meant(lowered):
+        heard = rule.asked.search(asked) if rule.asked is not None and asked else None
+        if rule.asked is not None and heard is None:
             continue
         if not is_meant(rule, sentence):
             continue
         for pattern in rule.patterns:
             for match in pattern.finditer(sentence.text):
-                found = _found(rule, match)
+                found = _found(rule, match, heard)
                 value = Span(*match.span("value")) if found.written is not None else found.span
                 if any(_overlap(value, taken) for taken in claimed):
                     continue
@@ -222,18 +221,13 @@ def _matches(sentence: Sentence, asked: str, rules: Rules) -> Iterator[Found]:
                 yield found
 
 
-def _has_one(text: str, words: tuple[str, ...]) -> bool:
-    for word in words:  # noqa: SIM110 - a fifth of what a pattern takes, and half of any()
-        if word in text:
-            return True
-    return False
-
-
-def _found(rule: Rule, match: re.Match[str]) -> Found:
-    groups = {name: text for name, text in match.groupdict().items() if text is not None}
+def _found(rule: Rule, match: re.Match[str], heard: re.Match[str] | None) -> Found:
+    given = {**(heard.groupdict() if heard else {}), **match.groupdict()}
+    groups = {name: text for name, text in given.items() if text is not None}
     attribute = rule.attribute
     for name, text in groups.items():
-        attribute = attribute.replace("{" + name + "}", _attribute_name(text))
+        known = rule.attribute_of(text) or _attribute_name(text)
+        attribute = attribute.replace("{" + name + "}", known)
     return Found(rule, attribute, groups.get("value"), Span(*match.span()), groups)
 
 
