@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from agentjournal.ids import StreamId, Version, parse_stream
 from agentjournal.memory.embedding import vector_text
 from agentjournal.memory.facts import Learned, Promoted, Retracted, Said, current_facts
-from agentjournal.memory.recalls import Asked, Found, Hit, holding
+from agentjournal.memory.recalls import Asked, Event, Found, Hit, Texts, holding
 from agentjournal.postgres_views import PostgresViews
 from agentjournal.sql_statements import read_statements
 from agentjournal.working_memory import now
@@ -37,13 +37,24 @@ class PostgresRecalls:
             hits = holding(hits, await self._holding(asked.entity, fact_ids))
         return Found(hits, rows[0]["lowest"] if rows else None)
 
+    async def texts(self, entities: Sequence[StreamId], events: Collection[Event]) -> Texts:
+        """Return all passages of events. As the port."""
+        rows = await self._views.select(
+            _SQL["texts"],
+            entities=list(entities),
+            streams=[stream for stream, _ in events],
+            versions=[version for _, version in events],
+        )
+        return {(StreamId(row["stream"]), Version(row["version"])): row["texts"] for row in rows}
+
     async def _rows(self, asked: Asked, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-        if asked.vector is None or not await self._can_compare():
+        if asked.vector is None or not await self.can_compare():
             return await self._views.select(_SQL["lexical"], **given)
         vector = vector_text(asked.vector)
         return await self._views.select(_SQL["fused"], **given, vector=vector, model=asked.model)
 
-    async def _can_compare(self) -> bool:
+    async def can_compare(self) -> bool:
+        """Return whether Postgres holds vectors. As the port."""
         if not self._has_vectors:
             [row] = await self._views.select(_SQL["has_vectors"])
             self._has_vectors = row["has_vectors"]

@@ -43,6 +43,13 @@ LEFT JOIN LATERAL (
 ) AS l ON true
 WHERE p.scopes @> ARRAY[%(entity)s::text];
 
+-- name: texts
+SELECT p.stream, p.version, array_agg(p.text ORDER BY p.number) AS texts
+FROM unnest(%(streams)s::text[], %(versions)s::bigint[]) AS e (stream, version)
+JOIN agentjournal.passages AS p USING (stream, version)
+WHERE p.scopes && %(entities)s::text[]
+GROUP BY p.stream, p.version;
+
 -- name: statements
 -- All that was said of the slots that some facts are in: whether these hold follows from it.
 SELECT s.fact_id, s.version, s.attribute, s.value_key, s.cardinality, s.author_role, s.confidence,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agentjournal.ids import stream_id
 from agentjournal.memory.recall_api import block_within, recall_all, recalled_event
-from agentjournal.memory.recalling import DEFAULT_K, checked
+from agentjournal.memory.recalling import checked
+from agentjournal.memory.showing import Budget
 from agentjournal.session_states import SessionStates
 from agentjournal.state import SessionState
 from agentjournal.windows.tokens import Count, default_count
@@ -18,7 +19,7 @@ class SessionRecall(SessionStates):
         query: str | None = None,
         *,
         max_tokens: int = 500,
-        k: int = DEFAULT_K,
+        k: int | None = None,
         count: Count | None = None,
         timeout_s: float = 30.0,
     ) -> str:
@@ -32,7 +33,7 @@ class SessionRecall(SessionStates):
         Raises ValueError for numbers that make no sense or without a tokenizer, and what `load` and
         `append` raise.
         """
-        checked(k, max_tokens)
+        most = checked(k, max_tokens)
         count = count or default_count()
         state = await self.current()
         asked = _last_said(state) if query is None else query
@@ -41,7 +42,9 @@ class SessionRecall(SessionStates):
             return ""
         streams = [stream_id(kind, self.tenant, name) for kind, name in entities]
         hits = await recall_all(self._servers.recalls, streams, asked, self.stream)
-        block, shown = block_within(hits, k, max_tokens, count)
+        block, shown = await block_within(
+            self._servers.recalls, streams, hits, Budget(most, max_tokens, count)
+        )
         if shown:
             event = recalled_event(asked, shown, count(block))
             await self.append(event, timeout_s=timeout_s)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from agentjournal.ids import StreamId, Version
 from agentjournal.memory.fact_text import fact_text
 from agentjournal.memory.passages import MAX_PASSAGE, passages_of
-from agentjournal.memory.ranking import Scored, bm25, bm25_of, fused
-from agentjournal.memory.recall_api import block_within
-from agentjournal.memory.recalling import block_of, checked, find_of_each, ranked, within
-from agentjournal.memory.recalls import Asked, Found, Hit, holding
+from agentjournal.memory.ranking import Scored, bm25, bm25_of, fused, with_the_best_beside
+from agentjournal.memory.recalling import checked, find_of_each, ranked
+from agentjournal.memory.recalls import Asked, Event, Found, Hit, Texts, holding
 from agentjournal.memory.terms import query_terms, terms_of
 
 
@@ -34,10 +33,6 @@ def hit(text: str, **more: object) -> Hit:
         "lexical": 1.0,
     }
     return Hit(**(whole | more))  # type: ignore[arg-type]
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 def test_words_of_one_stem_are_one_term_and_common_words_are_none() -> None:
@@ -103,44 +98,28 @@ def test_scores_are_scaled_by_their_range_and_added() -> None:
     assert fused({"a": Scored(4.0, None), "b": Scored(1.0, None)}) == {"a": 1.0, "b": 0.25}
 
 
+def test_half_of_a_score_is_that_of_the_best_of_the_same_message() -> None:
+    scores = {("m", 0): 1.0, ("m", 1): 0.25, ("n", 0): 0.5}
+    found = with_the_best_beside(scores, lambda place: place[0])
+    assert found == {("m", 0): 1.0, ("m", 1): 0.625, ("n", 0): 0.5}
+
+
+def test_what_stands_beside_the_best_comes_before_what_is_a_little_better_alone() -> None:
+    best, beside = hit("Our new kiln is hot."), hit("It came from Delft.", number=1, lexical=0.25)
+    other = hit("The old kiln.", version=Version(2), lexical=0.5)
+    assert [each.text for each, _ in ranked(Found([other, beside, best]))] == [
+        best.text,
+        beside.text,
+        other.text,
+    ]
+
+
 def test_what_is_said_twice_is_shown_once_and_a_fact_comes_first() -> None:
     fact = hit("seat: aisle", tier="fact", ref="f", version=Version(2))
     found = ranked(
         Found([hit("Seat:  AISLE", version=Version(3)), fact, hit("other", lexical=0.2)])
     )
     assert [each.text for each, _ in found] == ["seat: aisle", "other"]
-
-
-def test_what_does_not_fit_makes_room_for_what_does() -> None:
-    hits = [(hit("one two three"), 1.0), (hit("four five six seven"), 0.9), (hit("eight"), 0.8)]
-    shown = within(hits, 10, 4, words)
-    assert [each.text for each in shown] == ["one two three", "eight"]
-    assert sum(each.tokens or 0 for each in shown) == 4
-
-
-def test_a_block_whose_lines_take_more_together_loses_the_last() -> None:
-    def squared(text: str) -> int:
-        return len(text.split("\n")) ** 2
-
-    hits = [(hit(text, version=Version(n + 1)), 1.0) for n, text in enumerate("abc")]
-    # One by one: 1 for the heading and 4 for each line. Together: 16, 9 without the last.
-    block, shown = block_within(hits, 5, 13, squared)
-    assert ([each.text for each in shown], squared(block)) == (["a", "b"], 9)
-
-
-def test_a_block_takes_what_is_further_behind_where_what_is_in_front_is_too_long() -> None:
-    texts = ["x" * 400, "y" * 400, "a", "b"]
-    hits = [(hit(text, version=Version(n + 1)), 1.0) for n, text in enumerate(texts)]
-    assert [each.text for each in block_within(hits, 2, 200, len)[1]] == ["a", "b"]
-
-
-@given(st.lists(st.text("ab ", min_size=1, max_size=40), max_size=8), st.integers(1, 80))
-def test_a_block_never_has_more_tokens_than_asked_for(texts: list[str], most: int) -> None:
-    hits = [(hit(text, version=Version(n + 1)), 1.0) for n, text in enumerate(texts)]
-    block, shown = block_within(hits, 5, most, len)
-    assert len(block) <= most
-    assert len(shown) <= 5
-    assert block == block_of(shown)
 
 
 def test_a_fact_that_does_not_hold_is_left_out_and_one_said_twice_has_its_first_id() -> None:
@@ -162,7 +141,8 @@ class Counting:
 
     model = "counting"
 
-    def __init__(self) -> None:
+    def __init__(self, *, compares: bool = True) -> None:
+        self.compares = compares
         self.embedded: list[str] = []
         self.asked: list[Asked] = []
 
@@ -170,9 +150,15 @@ class Counting:
         self.embedded += texts
         return [[1.0] for _ in texts]
 
+    async def can_compare(self) -> bool:
+        return self.compares
+
     async def find(self, asked: Asked) -> Found:
         self.asked.append(asked)
         return Found([])
+
+    async def texts(self, entities: Sequence[StreamId], events: Collection[Event]) -> Texts:
+        raise AssertionError((entities, events))
 
 
 async def test_the_model_is_asked_once_however_many_entities_are_searched() -> None:
@@ -184,6 +170,16 @@ async def test_the_model_is_asked_once_however_many_entities_are_searched() -> N
     ]
     assert await find_of_each(counting, entities, " ", counting) == [Found([])] * 2
     assert len(counting.asked) == 2  # a blank is looked for nowhere
+
+
+async def test_no_model_is_loaded_where_there_is_nothing_to_compare_with() -> None:
+    wordy = Counting(compares=False)
+    await find_of_each(wordy, [StreamId("user/acme/u")], "blue kayaks")
+    assert wordy.asked == [Asked(StreamId("user/acme/u"), ["blue", "kayak"])]
+
+
+def test_as_many_are_wanted_as_there_is_room_for_and_ten_where_nothing_bounds_them() -> None:
+    assert (checked(None, None), checked(None, 500), checked(3, 500)) == (10, 100, 3)
 
 
 @pytest.mark.parametrize(("k", "max_tokens"), [(0, None), (101, None), (10, 0)])

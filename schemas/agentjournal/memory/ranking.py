@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from agentjournal.memory.terms import query_terms, terms_of
@@ -16,6 +16,7 @@ K1 = 1.2
 B = 0.4  # how much length counts: passages are sentences, of nearly one length
 MOST_OFTEN = 4  # a term that stands there more often counts as this often
 VECTOR_SHARE = 0.5  # of the fused score
+SHARE_OF_BEST = 0.5  # of a passage's score, that of the best beside it
 
 K = TypeVar("K", bound=Hashable)
 
@@ -76,6 +77,22 @@ def fused(candidates: Mapping[K, Scored], lowest_likeness: float | None = None) 
         key: (1 - VECTOR_SHARE) * each.lexical / most
         + VECTOR_SHARE * (0.0 if each.likeness is None else (each.likeness - low) / span)
         for key, each in candidates.items()
+    }
+
+
+def with_the_best_beside(
+    scores: Mapping[K, float], whole: Callable[[K], Hashable]
+) -> dict[K, float]:
+    """Return the scores, each half its own and half the best of the same whole.
+
+    What answers a question often stands beside the sentence that has its words.
+    """
+    highest: dict[Hashable, float] = {}
+    for key, score in scores.items():
+        highest[whole(key)] = max(score, highest.get(whole(key), 0.0))
+    return {
+        key: (1 - SHARE_OF_BEST) * score + SHARE_OF_BEST * highest[whole(key)]
+        for key, score in scores.items()
     }
 
 

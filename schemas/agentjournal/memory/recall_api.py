@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agentjournal.events import MemoryRecalled
 from agentjournal.handle import Handle
 from agentjournal.ids import StreamId
 from agentjournal.memory.embedding import Embedder
 from agentjournal.memory.recalling import (
-    DEFAULT_K,
     HEADING,
     block_of,
     checked,
@@ -17,9 +17,9 @@ from agentjournal.memory.recalling import (
     find_of_each,
     line_of,
     ranked,
-    within,
 )
 from agentjournal.memory.recalls import Found, Hit, Recalled, Recalls
+from agentjournal.memory.showing import Budget, best_alone, best_within, events_of
 from agentjournal.windows.tokens import Count, default_count
 
 
@@ -28,17 +28,31 @@ async def recall(  # noqa: PLR0913 - a keyword for each thing one may ask for
     entity: StreamId,
     query: str,
     *,
-    k: int = DEFAULT_K,
+    k: int | None = None,
     max_tokens: int | None = None,
     count: Count | None = None,
     embedder: Embedder | None = None,
 ) -> list[Recalled]:
     """Return what answers a query best, of what is known of one entity."""
-    checked(k, max_tokens)
-    if max_tokens is not None and count is None:
-        count = default_count()
-    found = await find(recalls, entity, query, embedder)
-    return within(ranked(found), k, max_tokens, count)
+    most = checked(k, max_tokens)
+    if max_tokens is None:
+        return best_alone(ranked(await find(recalls, entity, query, embedder)), most)
+    budget = Budget(most, max_tokens, count or default_count())
+    hits = ranked(await find(recalls, entity, query, embedder))
+    return await _shown(recalls, [entity], hits, budget)
+
+
+async def _shown(
+    recalls: Recalls,
+    entities: Sequence[StreamId],
+    hits: Sequence[tuple[Hit, float]],
+    budget: Budget,
+) -> list[Recalled]:
+    """Return the best hits that a budget has room for, with what stands around them."""
+    alone = best_within(hits, {}, budget)
+    if not (events := events_of(alone)):
+        return alone
+    return best_within(hits, await recalls.texts(entities, events), budget)
 
 
 class EntityRecall(Handle):
@@ -48,17 +62,18 @@ class EntityRecall(Handle):
         self,
         query: str,
         *,
-        k: int = DEFAULT_K,
+        k: int | None = None,
         max_tokens: int | None = None,
         count: Count | None = None,
     ) -> list[Recalled]:
-        """Return at most `k` facts, summaries and sentences of messages that answer best.
+        """Return at most `k` facts and sentences of messages or summaries that answer best.
 
         Found are facts that hold, summaries of sessions, and what user and assistant said in
         sessions about the entity, word for word: by their words, and where the extra
-        `agentjournal[recall]` is installed by their meaning. The best comes first; together the
-        texts have at most `max_tokens` tokens, which `count` counts. What was said in the last
-        moments may be missing: recall waits for nothing.
+        `agentjournal[recall]` is installed by their meaning. The best comes first. Together the
+        texts have at most `max_tokens` tokens, which `count` counts: then there are as many as
+        there is room for, each with the sentences around it; else there are ten. What was said in
+        the last moments may be missing: recall waits for nothing.
 
         Raises ValueError for numbers that make no sense, or where tokens are to be counted and no
         tokenizer is installed; Unavailable.
@@ -77,21 +92,24 @@ async def recall_all(
     return ranked(Found(list(hits.values()), lowest))
 
 
-def block_within(
-    hits: Sequence[tuple[Hit, float]], k: int, max_tokens: int, count: Count
+async def block_within(
+    recalls: Recalls,
+    entities: Sequence[StreamId],
+    hits: Sequence[tuple[Hit, float]],
+    budget: Budget,
 ) -> tuple[str, list[Recalled]]:
-    """Return a block of at most `max_tokens` tokens, heading and all, and what is in it."""
-    chosen: list[Recalled] = []
-    left = max_tokens - count(HEADING)
-    for each in within(hits, k * 2, None, None):
-        tokens = count("\n" + line_of(each))
-        if tokens <= left and len(chosen) < k:
-            chosen.append(each)
-            left -= tokens
+    """Return a block that a budget has room for, heading and all, and what is in it."""
+    left = budget.max_tokens - budget.count(HEADING)
+    lines = replace(budget, max_tokens=left, line=_line)
+    chosen = await _shown(recalls, entities, hits, lines)
     # Tokens of joined lines may be more than those of each: the last goes until it fits.
-    while chosen and count(block_of(chosen)) > max_tokens:
+    while chosen and budget.count(block_of(chosen)) > budget.max_tokens:
         chosen.pop()
     return block_of(chosen), chosen
+
+
+def _line(hit: Hit, text: str) -> str:
+    return "\n" + line_of(hit.tier, hit.said_at, hit.role, text)
 
 
 def recalled_event(query: str, shown: Sequence[Recalled], tokens: int) -> MemoryRecalled:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
@@ -10,6 +10,8 @@ from typing import Literal, Protocol, TypeAlias
 from agentjournal.ids import StreamId, Version
 
 Tier: TypeAlias = Literal["fact", "summary", "message"]
+Event: TypeAlias = tuple[StreamId, Version]
+Texts: TypeAlias = Mapping[Event, Sequence[str]]  # the passages of events, in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class Hit:
         """Where it is, which no other passage has."""
         return self.stream, self.version, self.number
 
+    @property
+    def event(self) -> Event:
+        """The event that it is in, maybe beside others: the sentences of a message are."""
+        return self.stream, self.version
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -65,8 +72,19 @@ def holding(hits: Iterable[Hit], facts: Mapping[str, str]) -> list[Hit]:
 class Recalls(Protocol):
     """Finds passages of one entity, and of no other."""
 
+    async def can_compare(self) -> bool:
+        """Return whether there may be vectors to compare one of a query with."""
+        ...
+
     async def find(self, asked: Asked) -> Found:
         """Return the candidates. Raises Unavailable."""
+        ...
+
+    async def texts(self, entities: Sequence[StreamId], events: Collection[Event]) -> Texts:
+        """Return all passages of those events that are about one of the entities.
+
+        Raises Unavailable.
+        """
         ...
 
 
@@ -81,7 +99,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What was found: a fact, a session's summary, or a sentence of a message, word for word.
+    """What was found: a fact, or sentences of a session's summary or of a message, word for word.
 
     `score` is between 0 and 1, and says how near it is to the query beside what else was found.
     """

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from agentjournal.ids import StreamId, Version
 from agentjournal.memory.known import holding as holding_now
 from agentjournal.memory.ranking import bm25_of
-from agentjournal.memory.recalls import Asked, Found, Hit, holding
+from agentjournal.memory.recalls import Asked, Event, Found, Hit, Texts, holding
 from agentjournal.testing.facts import MemoryFacts
 from agentjournal.testing.world import World
 
@@ -26,13 +26,30 @@ class MemoryRecalls:
 
     async def find(self, asked: Asked) -> Found:
         """Return the candidates. As the port; vectors are not looked at."""
-        rows = [row for row in self._passages(asked.entity) if not self._is_gone(row)]
+        rows = self._shown(asked.entity)
         scores = bm25_of(asked.terms, [_terms(row["terms"]) for row in rows])
         hits = [_hit(row, score) for row, score in zip(rows, scores, strict=True) if score > 0]
         known = await self._facts.known(asked.entity, None)
         facts = holding_now(known.facts, None, self._world.clock.now())
         hits = holding(hits, {each: fact.fact_id for fact in facts for each in fact.fact_ids})
         return Found(sorted(hits, key=lambda hit: (-hit.lexical, hit.place))[: asked.most])
+
+    async def can_compare(self) -> bool:
+        """Return that there are no vectors. As the port."""
+        return False
+
+    async def texts(self, entities: Sequence[StreamId], events: Collection[Event]) -> Texts:
+        """Return all passages of events. As the port."""
+        texts: dict[Event, list[str]] = {}
+        rows = {_place(row): row for entity in entities for row in self._shown(entity)}
+        for _, row in sorted(rows.items()):
+            event = StreamId(row["stream"]), Version(row["version"])
+            if event in events:
+                texts.setdefault(event, []).append(row["text"])
+        return texts
+
+    def _shown(self, entity: StreamId) -> list[Mapping[str, Any]]:
+        return [row for row in self._passages(entity) if not self._is_gone(row)]
 
     def _passages(self, entity: StreamId) -> list[Mapping[str, Any]]:
         streams = {
@@ -55,6 +72,10 @@ class MemoryRecalls:
 
 def _terms(postings: str) -> dict[str, int]:
     return {term: _OFTEN.index(label) for term, label in _POSTING.findall(postings)}
+
+
+def _place(row: Mapping[str, Any]) -> tuple[str, int, int]:
+    return row["stream"], row["version"], row["number"]
 
 
 def _hit(row: Mapping[str, Any], score: float) -> Hit:
