@@ -15,9 +15,7 @@ from typing import Any, TypeAlias
 import faust
 import structlog
 from aiokafka.errors import KafkaError
-from faust.app.base import BootStrategy
 from faust.exceptions import ConsumerNotStarted
-from faust.transport.drivers.aiokafka import Consumer, Transport
 from faust.types import TP
 from faust.types.auth import CredentialsT
 
@@ -26,6 +24,7 @@ from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
+from streams.faust_app import App, AsItIs, NoSensors, Transport
 from streams.kafka_first_place import commit_first_places
 from streams.meter import Meter
 from streams.ports import OutageError
@@ -40,51 +39,9 @@ _SESSION_TIMEOUT_S = 6.0
 # at hand then, at most a poll for each partition, still fits: so it is never full.
 _BUFFERED = 8_192
 _POLLED = 200
+_AT_ONCE = 500  # events that are counted before others of the loop have their turn: 20 ms or so
 
 _Event: TypeAlias = Any  # faust.Event, whose message is typed as optional everywhere
-
-
-class _Consumer(Consumer):
-    """Delivers a record without four tasks of its own, where there is nothing to wait for.
-
-    As it comes, the consumer races each delivery against the begin of a rebalance; that takes
-    longer than all the rest together. A delivery can only wait while the flow is suspended, or for
-    room in a queue.
-    """
-
-    queue: asyncio.Queue[Any] | None = None
-
-    async def wait_first(self, *coros: Any, timeout: Any = None) -> Any:  # noqa: ASYNC109 - as it is
-        delivered_at_once = (
-            timeout is None
-            and len(coros) == 2
-            and all(map(asyncio.iscoroutine, coros))
-            and self.queue is not None
-            and not self.queue.full()
-            and self.app.flow_control.is_active()
-            and not self.suspend_flow.is_set()
-        )
-        if not delivered_at_once:
-            return await super().wait_first(*coros, timeout=timeout)  # pyright: ignore[reportArgumentType]
-        delivery, suspended = coros
-        suspended.close()
-        await delivery
-        return None
-
-
-class _Transport(Transport):
-    Consumer = _Consumer
-
-
-class _ReadOnly(BootStrategy):
-    """No producer and no web server: this app answers nobody through Kafka."""
-
-    enable_kafka_producer = False
-    enable_web = False
-
-
-class _App(faust.App):
-    BootStrategy = _ReadOnly
 
 
 class FaustMeter:
@@ -96,15 +53,9 @@ class FaustMeter:
         self._folder = tempfile.TemporaryDirectory(prefix="agentjournal-meter-")
         self._next: dict[Partition, int] = {}
         self._assigned: frozenset[Partition] = frozenset()
-        self._app: Any = _App(group_of(settings), **_options(settings, self._folder))
-        self._app.transport = _Transport(self._app.conf.broker_consumer, self._app)
-        topic = self._app.topic(
-            self._topic,
-            key_type=bytes,
-            value_type=bytes,
-            key_serializer="raw",
-            value_serializer="raw",
-        )
+        self._app: Any = App(group_of(settings), **_options(settings, self._folder))
+        self._app.transport = Transport(self._app.conf.broker_consumer, self._app)
+        topic = self._app.topic(self._topic, schema=AsItIs(key_type=bytes, value_type=bytes))
         self._app.agent(topic, name="meter", concurrency=1)(self._count)
         # By a strong reference: nothing else holds a bound method.
         self._app.on_partitions_assigned.connect(self._on_assigned, weak=False)
@@ -162,19 +113,34 @@ class FaustMeter:
         return end
 
     async def _count(self, stream: Any) -> None:
-        self._app.consumer.queue = stream.channel.queue
+        queue = self._app.consumer.queue = stream.channel.queue
         events: AsyncIterator[_Event] = stream.events()
         async for event in events:
-            message = event.message
-            partition, position = Partition(message.partition), Position(message.offset)
-            try:
-                self._meter.take(parse_record(event.value, partition, position))
-            except (IntegrityError, KeyError, TypeError, ValueError, ArithmeticError) as error:
-                # What ends an agent of Faust is committed all the same, and starts it over.
-                self._meter.refuse()
-                kind = type(error).__name__  # its words may quote the event
-                _LOG.warning("not_counted", partition=partition, position=position, kind=kind)
-            self._next[partition] = position + 1
+            self._take(event)
+            # A stream goes once around the loop for each event. What waits is taken as a stream
+            # does, without that: an event of before a rebalance is let go, and not acknowledged.
+            for _ in range(min(queue.qsize(), _AT_ONCE)):
+                waiting = queue.get_nowait()
+                if self._is_ours(waiting.message):
+                    self._take(waiting)
+                    waiting.ack()
+
+    def _is_ours(self, message: Any) -> bool:
+        app = self._app
+        is_new: bool = message.generation_id == app.consumer_generation_id
+        return is_new and app.flow_control.is_active()
+
+    def _take(self, event: _Event) -> None:
+        message = event.message
+        partition, position = Partition(message.partition), Position(message.offset)
+        try:
+            self._meter.take(parse_record(event.value, partition, position))
+        except (IntegrityError, KeyError, TypeError, ValueError, ArithmeticError) as error:
+            # What ends an agent of Faust is committed all the same, and starts it over.
+            self._meter.refuse()
+            kind = type(error).__name__  # its words may quote the event
+            _LOG.warning("not_counted", partition=partition, position=position, kind=kind)
+        self._next[partition] = position + 1
 
     async def _on_assigned(self, _: Any, /, *of: Any, **__: Any) -> None:
         [assigned] = of
@@ -200,6 +166,7 @@ def _options(settings: Settings, folder: tempfile.TemporaryDirectory[str]) -> di
         "consumer_auto_offset_reset": "latest",
         "consumer_max_fetch_size": 2_200_000,
         "datadir": folder.name,
+        "Monitor": NoSensors,
         # Variables of other Faust apps are not about this one.
         "env_prefix": "AGENTJOURNAL_FAUST_",
         "store": "memory://",
