@@ -24,6 +24,7 @@ from consumers.janitor_expiry import (
     Progress,
     State,
     Tally,
+    bursts_of,
     expiry_of,
     tally,
     unsettled,
@@ -81,13 +82,16 @@ class JanitorOptions:
 
     scan_every_s: float = 2.0
     look_every_s: float = 10.0  # at limits, and at what waits for people
-    page: int = 250  # sessions of a partition that are asked to expire at a time
+    page: int = 500  # sessions of a partition that are looked at together
+    # Requests that are sent at a time. The next ones follow when those before the last show: an
+    # append of somebody waits behind two bursts at most, however slow the log is.
+    burst: int = 150
     look_page: int = 1_000  # sessions that are measured at a time
     margin_s: float = 2.0  # by which the broker's clock may be behind that of Postgres
     refused_pause_s: float = 60.0  # before one that did not expire is asked again as it is
     overdue_s: float = 86_400.0  # that a person may take to decide
     heartbeat_s: float = 1.0
-    poll_s: float = 0.03
+    poll_s: float = 0.01
     outage_pause_s: float = 0.5
 
 
@@ -186,7 +190,7 @@ class Janitor:
             raise _NotMineError
 
     async def _expire(self) -> None:
-        """Let all sessions expire that are idle, a page at a time, so that appends go between."""
+        """Let all sessions expire that are idle, a page at a time."""
         total, models = Tally(), self._ports.models
         while True:
             await self._check()
@@ -222,9 +226,20 @@ class Janitor:
         return sorted(self._refused)
 
     async def _settle(self, asked: Sequence[Asked], projection: str) -> None:
-        """Send requests; return once all are decided, and a projection shows it."""
-        last = await self._ports.requests.send(asked)
+        """Send requests, a few at a time, so that appends of others go between.
+
+        Returns once all are decided, and a projection shows it.
+        """
+        before: Mapping[Partition, Position] = {}
+        for burst in bursts_of(asked, self._options.burst):
+            last = await self._ports.requests.send(burst)
+            await self._shown(before, projection)
+            before = last
         self._fault("sent")
+        await self._shown(before, projection)
+
+    async def _shown(self, last: Mapping[Partition, Position], projection: str) -> None:
+        """Return once requests are decided, and a projection shows it."""
         while unsettled(last, await self._ports.models.progress(projection)):
             await self._check()
             await pause(self._options.poll_s, self._stop)

@@ -6,8 +6,9 @@ So a message in the same moment wins, and asking twice, or by two janitors at on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import NamedTuple
 
 from agentjournal.events import Event, SessionExpired
@@ -94,6 +95,15 @@ def expiry_of(idle: Idle) -> Asked:
     stream, partition, version, ttl_s = idle
     event = SessionExpired(idle_s=ttl_s)
     return asked(stream, partition, event, f"expire-{version}", version)
+
+
+def bursts_of(asked: Sequence[Asked], size: int) -> Iterator[list[Asked]]:
+    """Return requests in turn from each partition, `size` at a time; in order within each."""
+    waiting: dict[Partition, list[Asked]] = {}
+    for each in asked:
+        waiting.setdefault(each.partition, []).append(each)
+    turns = [each for turn in zip_longest(*waiting.values()) for each in turn if each is not None]
+    return (turns[at : at + size] for at in range(0, len(turns), size))
 
 
 def unsettled(

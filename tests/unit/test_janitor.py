@@ -41,7 +41,12 @@ from consumers.watch import Watch
 from streams.ports import OutageError
 
 QUICK = JanitorOptions(
-    scan_every_s=0, look_every_s=0, heartbeat_s=0, poll_s=0, outage_pause_s=0, refused_pause_s=60
+    scan_every_s=0,
+    look_every_s=0,
+    heartbeat_s=0,
+    poll_s=0,
+    outage_pause_s=0,
+    refused_pause_s=60,
 )
 
 
@@ -118,6 +123,7 @@ class Servers:
         self.busy: set[StreamId] = set()
         self.expired: set[StreamId] = set()
         self.sent: list[StreamId] = []
+        self.bursts: list[Sequence[Asked]] = []
         self.alive = ["b"]
         self.configured = 0
         self.outages = 0
@@ -145,6 +151,7 @@ class Servers:
             self.outages -= 1
             raise OutageError("away")
         self.sent += [each.stream for each in requests]
+        self.bursts.append(requests)
         self.expired |= {each.stream for each in requests} - self.busy
         return {each.partition: Position(5) for each in requests}
 
@@ -192,7 +199,8 @@ async def test_all_that_is_idle_is_asked_to_expire_a_page_at_a_time() -> None:
     sessions = [idle(f"s-{n}") for n in range(7)]
     servers = Servers(*sessions)
     await run(servers, replace(QUICK, page=3))
-    assert servers.sent == [each.stream for each in sessions]
+    pages = [{each.stream for each in sessions[at : at + 3]} for at in (0, 3, 6)]
+    assert [set(servers.sent[at : at + 3]) for at in (0, 3, 6)] == pages
     assert servers.configured == 1
 
 
