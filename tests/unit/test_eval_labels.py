@@ -45,13 +45,14 @@ def runs(texts: list[str], length: int) -> set[tuple[str, ...]]:
     return found
 
 
-def test_there_are_sessions_of_six_domains_with_traps(
+def test_there_are_sessions_of_eight_domains_with_traps(
     tuning: list[Case], measured: list[Case]
 ) -> None:
     cases = tuning + measured
     assert len(tuning) >= 25
     assert len(measured) >= 40
-    assert len({case.domain for case in cases}) == 6
+    assert len({case.domain for case in tuning}) == 6
+    assert len({case.domain for case in measured}) == 8
     assert sum(len(case.distractors) for case in cases) >= 150
     assert all(case.events for case in cases)
 
