@@ -16,10 +16,9 @@ from evals.data import Absent
 from evals.judging import Table
 from evals.labelled import load
 from evals.models import Vectors, vectors
-from evals.postgres_ranking import ts_rank
+from evals.postgres_ranking import postgres
 from evals.promoting import Extractor
 from evals.report import FOREIGN, Report, shown, written
-from evals.searching import Embed
 
 RESULTS = Path(__file__).with_name("latest.json")
 WIDTH = 200  # columns, where the output is no terminal
@@ -64,15 +63,15 @@ def _model(others: _Others) -> Vectors | None:
         return None
 
 
-def _answers(extractor: Extractor, embed: Embed | None, others: _Others) -> dict[str, Answers]:
-    """Return the answers that each method finds, that of Postgres where a server can be started."""
+def _answers(extractor: Extractor, vectors: Vectors | None, others: _Others) -> dict[str, Answers]:
+    """Return the answers that each method finds, in Postgres where a server can be started."""
     data.corpus()  # without it no server is needed
     try:
-        with ts_rank() as score:
-            return judging.answers(extractor, embed, score)
+        with postgres() as address:
+            return judging.answers(extractor, vectors, address)
     except Absent as absent:
-        others.skipped.append(f"ts_rank: {absent}")
-        return judging.answers(extractor, embed, None)
+        others.skipped.append(f"ts_rank, and recall in SQL: {absent}")
+        return judging.answers(extractor, vectors, None)
 
 
 def main() -> None:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
 
-from agentjournal.ids import StreamId, Version
 from agentjournal.memory.fact_text import fact_text
-from agentjournal.memory.passages import passages_of
 from agentjournal.memory.ranking import bm25
-from agentjournal.memory.recalling import ranked
-from agentjournal.memory.recalls import Asked, Found, Hit
-from agentjournal.windows.tokens import default_count
 from evals.data import Corpus, Question
 from evals.intervals import Share
 from evals.labelled import Entity, Happened, LabelledSession
 from evals.promoting import Extractor
+from evals.recalling import FUSED, LEXICAL, Recalling, line_tokens
 from evals.searching import (
     Bm25,
     Embed,
@@ -36,88 +31,104 @@ from evals.searching import (
 
 TOP = 10
 BUDGETS = (256, 512, 1_024, 2_048)
-OURS = ("recall, lexical", "recall, fused")
-
-STREAM = StreamId("user/evals/u")
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
+OURS = (LEXICAL, FUSED)
 
 Texts: TypeAlias = Mapping[str, Sequence[str]]  # by entity
 
 
+class Method(Protocol):
+    """A way to find what answers a question."""
+
+    def top(self, question: Question) -> str:
+        """Return the first ten texts that are found."""
+        ...
+
+    def within(self, question: Question, budget: int) -> str:
+        """Return what is found for a budget of tokens."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class Method:
-    """A way to find something: in which texts, and in which order."""
+class Plain:
+    """A plain method: texts, each by itself, in the order of a searcher."""
 
     texts: Texts
     search: Searcher
+    costs: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+
+    def top(self, question: Question) -> str:
+        """Return the first ten texts."""
+        texts, order = self._found(question)
+        return "\n".join(texts[index] for index in order[:TOP])
+
+    def within(self, question: Question, budget: int) -> str:
+        """Return the first texts that there is room for."""
+        texts, order = self._found(question)
+        if question.entity not in self.costs:
+            self.costs[question.entity] = list(map(line_tokens, texts))
+        return within(order, texts, self.costs[question.entity], budget)
+
+    def _found(self, question: Question) -> tuple[Sequence[str], list[int]]:
+        texts = self.texts.get(question.entity, [])
+        return texts, self.search(question.text, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What `memory.recall` answers, by its own code and statements."""
+
+    recalling: Recalling
+
+    def top(self, question: Question) -> str:
+        """Return the ten sentences that answer best."""
+        return "\n".join(self.recalling(question.entity, question.text))
+
+    def within(self, question: Question, budget: int) -> str:
+        """Return what it gives for a budget."""
+        return "\n".join(self.recalling(question.entity, question.text, budget))
+
+
+class Source:
+    """The passage that the answer was taken from, whatever it takes."""
+
+    def top(self, question: Question) -> str:
+        """Return the passage."""
+        return question.source
+
+    def within(self, question: Question, budget: int) -> str:
+        """Return the passage."""
+        del budget
+        return question.source
 
 
 def methods(
-    corpus: Corpus, extractor: Extractor, embed: Embed | None, ts_rank: Score | None
+    corpus: Corpus,
+    extractor: Extractor,
+    embed: Embed | None,
+    ts_rank: Score | None,
+    recallings: Mapping[str, Recalling],
 ) -> dict[str, Method]:
     """Return every method by its name; those that need a model or a server where there is one."""
-    facts = _facts(corpus, extractor)
-    known = {name: [*facts[name], *each] for name, each in _cut(corpus, passages_of).items()}
     plain = _cut(corpus, sentences)
     turns = _cut(corpus, lambda text: [text])
-    found = {
-        "nothing": Method(plain, nothing),
-        "random sentences": Method(plain, at_random),
-        "last sentences": Method(plain, latest),
-        "last messages": Method(turns, latest),
-        "BM25 over sentences": Method(plain, by_score(Bm25())),
-        "BM25 over messages": Method(turns, by_score(Bm25())),
-        "facts alone": Method(facts, Recall(None)),
-        OURS[0]: Method(known, Recall(None)),
+    found: dict[str, Method] = {
+        "nothing": Plain(plain, nothing),
+        "random sentences": Plain(plain, at_random),
+        "last sentences": Plain(plain, latest),
+        "last messages": Plain(turns, latest),
+        "BM25 over sentences": Plain(plain, by_score(Bm25())),
+        "BM25 over messages": Plain(turns, by_score(Bm25())),
+        "facts alone": Plain(_facts(corpus, extractor), by_score(bm25)),
     }
     if ts_rank is not None:
-        found["ts_rank over sentences"] = Method(plain, by_score(ts_rank))
+        found["ts_rank over sentences"] = Plain(plain, by_score(ts_rank))
     if embed is not None:
         near = cosine(embed)
-        found["MiniLM over sentences"] = Method(plain, by_score(near))
-        found["linear fusion over messages"] = Method(turns, by_score(fused(Bm25(), near, 0.4)))
-        found[OURS[1]] = Method(known, Recall(near))
-    found["source of the answer"] = Method({}, nothing)
+        found["MiniLM over sentences"] = Plain(plain, by_score(near))
+        found["linear fusion over messages"] = Plain(turns, by_score(fused(Bm25(), near, 0.4)))
+    found |= {name: Recall(each) for name, each in recallings.items()}
+    found["source of the answer"] = Source()
     return found
-
-
-class Recall:
-    """What `memory.recall` does, without its tables: the same scores, candidates and order."""
-
-    def __init__(self, near: Score | None) -> None:
-        self._near = near
-
-    def __call__(self, query: str, texts: Sequence[str], /) -> list[int]:
-        """Return the indices of what is found, best first."""
-        lexical = bm25(query, texts)
-        likeness = self._near(query, texts) if self._near else [None] * len(texts)
-        chosen = {index for index in _most(lexical) if lexical[index] > 0}
-        chosen |= set(_most(likeness)) if self._near else set()
-        hits = [_hit(index, texts[index], lexical[index], likeness[index]) for index in chosen]
-        lowest = min((each for each in likeness if each is not None), default=None)
-        return [hit.number for hit, _ in ranked(Found(hits, lowest))]
-
-
-def _most(scores: Sequence[float | None]) -> list[int]:
-    """Return the indices of the candidates that a measure proposes."""
-    order = sorted(range(len(scores)), key=lambda index: -(scores[index] or 0.0))
-    return order[: Asked(STREAM, ()).most]
-
-
-def _hit(index: int, text: str, lexical: float, likeness: float | None) -> Hit:
-    return Hit(
-        stream=STREAM,
-        version=Version(1),
-        number=index,
-        tier="message",
-        role="user",
-        ref="",
-        event_id="",
-        text=text,
-        said_at=NOW,
-        lexical=lexical,
-        likeness=likeness,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,24 +141,17 @@ class Answers:
 
 def answers(method: Method, questions: Sequence[Question]) -> Answers:
     """Return how many questions have an accepted answer in what the method finds."""
-    count = default_count()
-    costs = {name: [count(text) + 1 for text in texts] for name, texts in method.texts.items()}
-    hits: dict[int, int] = dict.fromkeys((TOP, *BUDGETS), 0)
-    for question in questions:
-        texts = method.texts.get(question.entity, [])
-        order = method.search(question.text, texts)
-        contexts: dict[int, str] = {TOP: "\n".join(texts[index] for index in order[:TOP])}
-        for budget in BUDGETS:
-            contexts[budget] = within(order, texts, costs.get(question.entity, []), budget)
-        for name, context in contexts.items():
-            hits[name] += contains(context or _source(method, question), question.answers)
-    shares = {name: Share(found, len(questions)) for name, found in hits.items()}
-    return Answers(shares.pop(TOP), shares)
-
-
-def _source(method: Method, question: Question) -> str:
-    """Return what the answer was taken from: of the method that is given nothing else."""
-    return "" if method.texts else question.source
+    every = len(questions)
+    return Answers(
+        Share(sum(contains(method.top(each), each.answers) for each in questions), every),
+        {
+            budget: Share(
+                sum(contains(method.within(each, budget), each.answers) for each in questions),
+                every,
+            )
+            for budget in BUDGETS
+        },
+    )
 
 
 def _cut(corpus: Corpus, cut: Callable[[str], Sequence[str]]) -> Texts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import quantiles
 from typing import TypeAlias
@@ -14,8 +15,11 @@ from evals.intervals import Share
 from evals.labelled import Case
 from evals.matching import Learned
 from evals.measures import Counts, added, counts
+from evals.models import Vectors
+from evals.postgres_ranking import ts_rank
 from evals.promoting import Extractor, Promoted, invariant
-from evals.searching import Embed, Score
+from evals.recalling import recallings
+from evals.searching import Embed
 
 Keep: TypeAlias = Callable[[Case], Sequence[Learned]]
 LABELLED = ("user_id", "last_action")  # all that the labels of the airline's sessions speak of
@@ -96,11 +100,19 @@ def foreign(name: str, extractor: Extractor) -> tuple[Table, list[str]]:
     return Table(len(given.cases), held, added(rows), rows), given.wrong
 
 
-def answers(extractor: Extractor, embed: Embed | None, ts_rank: Score | None) -> dict[str, Answers]:
-    """Return what each method finds of the answers; raises Absent."""
+def answers(
+    extractor: Extractor, vectors: Vectors | None, address: str | None
+) -> dict[str, Answers]:
+    """Return what each method finds of the answers, in Postgres where there is one; raises Absent.
+
+    Without an `address` recall is asked in memory, by words alone.
+    """
     corpus = data.corpus()
-    every = answering.methods(corpus, extractor, embed, ts_rank)
-    return {name: answering.answers(each, corpus.questions) for name, each in every.items()}
+    with ExitStack() as stack:
+        ours = stack.enter_context(recallings(corpus, vectors, address))
+        score = None if address is None else stack.enter_context(ts_rank(address))
+        every = answering.methods(corpus, extractor, vectors, score, ours)
+        return {name: answering.answers(each, corpus.questions) for name, each in every.items()}
 
 
 def cost(promoted: Iterable[Promoted]) -> Cost:

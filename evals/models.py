@@ -17,6 +17,15 @@ class Vectors:
         self._known: dict[str, Sequence[float]] = {}
         self._seconds = 0.0
 
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self._model.model
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return a vector for each text."""
+        return [list(vector) for vector in self(texts)]
+
     def __call__(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """Return a vector for each text."""
         missing = list(dict.fromkeys(text for text in texts if text not in self._known))

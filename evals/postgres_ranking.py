@@ -1,4 +1,4 @@
-"""Postgres's own full-text ranking, in a server of its own that lives as long as it is asked."""
+"""A Postgres of its own that lives as long as it is asked, and its own full-text ranking."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evals.data import Absent
 from evals.searching import Score
 from local.child import Child
 from local.errors import StackError
-from local.home import open_home
+from local.home import Home, open_home
 from local.ports import Reservations, choose_ports
 from local.postgres_server import PostgresServer
 from local.server import wait_ready
@@ -28,30 +28,38 @@ ORDER BY place
 
 
 @contextmanager
-def ts_rank() -> Generator[Score]:
-    """Give the score of `ts_rank`; raises Absent where no server can be started."""
+def postgres() -> Generator[str]:
+    """Give the address of a server that is empty; raises Absent where none can be started."""
+    with TemporaryDirectory() as folder, closing(Reservations()) as reserved:
+        home = open_home(Path(folder) / "stack")
+        try:
+            server = PostgresServer(home, choose_ports({}, reserved.take)["postgres"])
+            server.prepare()
+            child = Child(home, server.name, server.program, restart=False)
+            child.start()
+        except StackError as error:
+            raise Absent(f"no Postgres: {error}") from error
+        try:
+            _wait(server, child, home)
+            yield server.address
+        finally:
+            child.stop()
+
+
+def _wait(server: PostgresServer, child: Child, home: Home) -> None:
     try:
-        with _postgres() as address, psycopg.connect(address) as connection:
-
-            def score(query: str, texts: Sequence[str]) -> list[float]:
-                rows = connection.execute(RANK, (list(texts), query)).fetchall()
-                return [float(rank) for (rank,) in rows]
-
-            yield score
+        wait_ready(server, child, home, lambda: False)
     except StackError as error:
         raise Absent(f"no Postgres: {error}") from error
 
 
 @contextmanager
-def _postgres() -> Generator[str]:
-    with TemporaryDirectory() as folder, closing(Reservations()) as reserved:
-        home = open_home(Path(folder) / "stack")
-        server = PostgresServer(home, choose_ports({}, reserved.take)["postgres"])
-        server.prepare()
-        child = Child(home, server.name, server.program, restart=False)
-        child.start()
-        try:
-            wait_ready(server, child, home, lambda: False)
-            yield server.address
-        finally:
-            child.stop()
+def ts_rank(address: str) -> Generator[Score]:
+    """Give the score of `ts_rank`, as the server there computes it."""
+    with psycopg.connect(address) as connection:
+
+        def score(query: str, texts: Sequence[str]) -> list[float]:
+            rows = connection.execute(RANK, (list(texts), query)).fetchall()
+            return [float(rank) for (rank,) in rows]
+
+        yield score

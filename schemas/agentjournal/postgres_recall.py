@@ -9,7 +9,7 @@ from typing import Any
 from agentjournal.ids import StreamId, Version, parse_stream
 from agentjournal.memory.embedding import vector_text
 from agentjournal.memory.facts import Learned, Promoted, Retracted, Said, current_facts
-from agentjournal.memory.recalls import Asked, Event, Found, Hit, Texts, holding
+from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding
 from agentjournal.postgres_views import PostgresViews
 from agentjournal.sql_statements import read_statements
 from agentjournal.working_memory import now
@@ -24,7 +24,7 @@ class PostgresRecalls:
         self._views = views
         self._has_vectors = False  # asked again until there are some: the extension may come
 
-    async def find(self, asked: Asked) -> Found:
+    async def find(self, asked: Asked) -> Sequence[Hit]:
         """Return the candidates. As the port."""
         given: dict[str, Any] = {
             "entity": asked.entity,
@@ -35,7 +35,7 @@ class PostgresRecalls:
         hits = [_hit(row) for row in rows]
         if fact_ids := [hit.ref for hit in hits if hit.tier == "fact"]:
             hits = holding(hits, await self._holding(asked.entity, fact_ids))
-        return Found(hits, rows[0]["lowest"] if rows else None)
+        return hits
 
     async def texts(self, entities: Sequence[StreamId], events: Collection[Event]) -> Texts:
         """Return all passages of events. As the port."""

@@ -1,8 +1,8 @@
 -- What recall asks, by name: views only, so that the client needs no other right.
 
 -- name: lexical
-SELECT f.score AS lexical, NULL::float8 AS likeness, NULL::float8 AS lowest, p.stream, p.version,
-       p.number, p.tier, p.role, p.ref, p.event_id, p.session_id, p.text, p.said_at
+SELECT f.score AS lexical, NULL::float8 AS likeness, p.stream, p.version, p.number, p.tier, p.role,
+       p.ref, p.event_id, p.text, p.said_at
 FROM agentjournal_internal.found_passages(%(entity)s, %(terms)s, %(most)s) AS f
 JOIN agentjournal.passages AS p USING (stream, version, number);
 
@@ -10,37 +10,27 @@ JOIN agentjournal.passages AS p USING (stream, version, number);
 -- Each measure finds its own; of what one of them found, both are told.
 WITH found AS MATERIALIZED (
     SELECT * FROM agentjournal_internal.found_passages(%(entity)s, %(terms)s, %(most)s)
-), likened AS MATERIALIZED (
-    -- Stream by stream: the table as a whole is never read.
-    SELECT e.stream, e.version, e.number, -(e.vector <#> %(vector)s::halfvec) AS likeness
-    FROM agentjournal.searched_streams AS s
-    CROSS JOIN LATERAL (
-        SELECT v.stream, v.version, v.number, v.vector
-        FROM agentjournal.embeddings AS v
-        WHERE v.stream = s.stream AND v.model = %(model)s OFFSET 0
-    ) AS e
-    WHERE s.scopes @> ARRAY[%(entity)s::text]
+), near AS MATERIALIZED (
+    SELECT v.stream, v.version, v.number, v.vector <#> %(vector)s::halfvec AS distance
+    FROM agentjournal.embeddings AS v
+    WHERE v.model = %(model)s AND v.stream = ANY (ARRAY(
+        SELECT s.stream FROM agentjournal.searched_streams AS s
+        WHERE s.scopes @> ARRAY[%(entity)s::text]))
+    ORDER BY distance
+    LIMIT %(most)s
 ), chosen AS MATERIALIZED (
-    SELECT stream, version, number, max(score) AS score
-    FROM (
-        SELECT stream, version, number, score FROM found
-        UNION ALL
-        (SELECT stream, version, number, NULL FROM likened ORDER BY likeness DESC LIMIT %(most)s)
-    ) AS both_of
-    GROUP BY stream, version, number
+    SELECT stream, version, number, f.score, n.distance
+    FROM found AS f FULL JOIN near AS n USING (stream, version, number)
 )
-SELECT coalesce(c.score, 0) AS lexical, l.likeness, (SELECT min(likeness) FROM likened) AS lowest,
-       p.stream, p.version, p.number, p.tier, p.role, p.ref, p.event_id, p.session_id, p.text,
-       p.said_at
+SELECT coalesce(c.score, 0) AS lexical,
+       -coalesce(c.distance, (
+           SELECT v.vector <#> %(vector)s::halfvec
+           FROM agentjournal.embeddings AS v
+           WHERE v.stream = c.stream AND v.version = c.version AND v.number = c.number
+               AND v.model = %(model)s)) AS likeness,
+       p.stream, p.version, p.number, p.tier, p.role, p.ref, p.event_id, p.text, p.said_at
 FROM chosen AS c
 JOIN agentjournal.passages AS p USING (stream, version, number)
-LEFT JOIN LATERAL (
-    SELECT -(v.vector <#> %(vector)s::halfvec) AS likeness
-    FROM agentjournal.embeddings AS v
-    WHERE v.stream = c.stream AND v.version = c.version AND v.number = c.number
-        AND v.model = %(model)s
-    OFFSET 0
-) AS l ON true
 WHERE p.scopes @> ARRAY[%(entity)s::text];
 
 -- name: texts
@@ -51,16 +41,21 @@ WHERE p.scopes && %(entities)s::text[]
 GROUP BY p.stream, p.version;
 
 -- name: statements
--- All that was said of the slots that some facts are in: whether these hold follows from it.
+-- All that was said of the slots that some facts are in, and what was taken back by its id: whether
+-- these hold follows from it.
 SELECT s.fact_id, s.version, s.attribute, s.value_key, s.cardinality, s.author_role, s.confidence,
        s.said_at, coalesce(s.session_id, '') AS session_id, s.said_version, s.valid_from,
        s.valid_to, s.extractor, s.extractor_order, s.recorded_at
 FROM agentjournal.fact_statements AS s
 WHERE s.tenant = %(tenant)s AND s.entity_kind = %(kind)s AND s.entity_id = %(name)s
-    AND s.slot = ANY (ARRAY(
-        SELECT f.slot FROM agentjournal.fact_statements AS f
-        WHERE f.tenant = %(tenant)s AND f.entity_kind = %(kind)s AND f.entity_id = %(name)s
-            AND f.fact_id = ANY (%(fact_ids)s)));
+    AND (s.slot = ANY (ARRAY(
+            SELECT f.slot FROM agentjournal.fact_statements AS f
+            WHERE f.tenant = %(tenant)s AND f.entity_kind = %(kind)s AND f.entity_id = %(name)s
+                AND f.fact_id = ANY (%(fact_ids)s)))
+        OR s.fact_key = ANY (ARRAY(
+            SELECT r.fact_key FROM agentjournal.fact_retractions AS r
+            WHERE r.tenant = %(tenant)s AND r.entity_kind = %(kind)s AND r.entity_id = %(name)s
+                AND r.attribute IS NULL)));
 
 -- name: retractions
 SELECT fact_id, attribute, value_key, said_at, recorded_at

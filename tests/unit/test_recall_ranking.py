@@ -15,7 +15,7 @@ from agentjournal.memory.fact_text import fact_text
 from agentjournal.memory.passages import MAX_PASSAGE, passages_of
 from agentjournal.memory.ranking import Scored, bm25, bm25_of, fused, with_the_best_beside
 from agentjournal.memory.recalling import checked, find_of_each, ranked
-from agentjournal.memory.recalls import Asked, Event, Found, Hit, Texts, holding
+from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding
 from agentjournal.memory.terms import query_terms, terms_of
 
 
@@ -90,10 +90,8 @@ def test_a_rare_word_counts_more_than_a_frequent_one() -> None:
     assert second > first > 0
 
 
-def test_scores_are_scaled_by_their_range_and_added() -> None:
-    found = fused(
-        {"both": Scored(4.0, 0.5), "words": Scored(2.0, 0.1), "alike": Scored(0.0, 0.9)}, 0.1
-    )
+def test_scores_are_scaled_by_their_most_and_added() -> None:
+    found = fused({"both": Scored(4.0, 0.4), "words": Scored(2.0, -0.1), "alike": Scored(0.0, 0.8)})
     assert found == pytest.approx({"both": 0.5 + 0.25, "words": 0.25, "alike": 0.5})
     assert fused({"a": Scored(4.0, None), "b": Scored(1.0, None)}) == {"a": 1.0, "b": 0.25}
 
@@ -107,7 +105,7 @@ def test_half_of_a_score_is_that_of_the_best_of_the_same_message() -> None:
 def test_what_stands_beside_the_best_comes_before_what_is_a_little_better_alone() -> None:
     best, beside = hit("Our new kiln is hot."), hit("It came from Delft.", number=1, lexical=0.25)
     other = hit("The old kiln.", version=Version(2), lexical=0.5)
-    assert [each.text for each, _ in ranked(Found([other, beside, best]))] == [
+    assert [each.text for each, _ in ranked([other, beside, best])] == [
         best.text,
         beside.text,
         other.text,
@@ -116,9 +114,7 @@ def test_what_stands_beside_the_best_comes_before_what_is_a_little_better_alone(
 
 def test_what_is_said_twice_is_shown_once_and_a_fact_comes_first() -> None:
     fact = hit("seat: aisle", tier="fact", ref="f", version=Version(2))
-    found = ranked(
-        Found([hit("Seat:  AISLE", version=Version(3)), fact, hit("other", lexical=0.2)])
-    )
+    found = ranked([hit("Seat:  AISLE", version=Version(3)), fact, hit("other", lexical=0.2)])
     assert [each.text for each, _ in found] == ["seat: aisle", "other"]
 
 
@@ -153,9 +149,9 @@ class Counting:
     async def can_compare(self) -> bool:
         return self.compares
 
-    async def find(self, asked: Asked) -> Found:
+    async def find(self, asked: Asked) -> Sequence[Hit]:
         self.asked.append(asked)
-        return Found([])
+        return []
 
     async def texts(self, entities: Sequence[StreamId], events: Collection[Event]) -> Texts:
         raise AssertionError((entities, events))
@@ -168,7 +164,7 @@ async def test_the_model_is_asked_once_however_many_entities_are_searched() -> N
     assert counting.asked == [
         Asked(each, ["blue", "kayak"], [1.0], "counting") for each in entities
     ]
-    assert await find_of_each(counting, entities, " ", counting) == [Found([])] * 2
+    assert await find_of_each(counting, entities, " ", counting) == [(), ()]
     assert len(counting.asked) == 2  # a blank is looked for nowhere
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentjournal.ids import StreamId, Version
 from agentjournal.memory.recall_api import block_within, recall
 from agentjournal.memory.recalling import HEADING, block_of
-from agentjournal.memory.recalls import Asked, Event, Found, Hit, Recalled, Texts, Tier
+from agentjournal.memory.recalls import Asked, Event, Hit, Recalled, Texts, Tier
 from agentjournal.memory.showing import Budget, best_alone, best_within
 
 ENTITY, STREAM = StreamId("user/acme/u"), StreamId("session/acme/s")
@@ -87,7 +87,7 @@ def test_a_text_that_takes_more_than_its_parts_is_shown_without_them() -> None:
     assert [each.text for each in best_within(hits, texts, Budget(9, 25, squared))] == ["a b c"]
 
 
-class Found1:
+class Finding:
     """Read models in which these hits are found, of messages with these sentences."""
 
     def __init__(self, hits: Sequence[Hit], texts: Texts | None = None) -> None:
@@ -97,9 +97,9 @@ class Found1:
     async def can_compare(self) -> bool:
         return False
 
-    async def find(self, asked: Asked) -> Found:
+    async def find(self, asked: Asked) -> Sequence[Hit]:
         assert asked.entity == ENTITY
-        return Found(self.hits)
+        return self.hits
 
     async def texts(self, entities: Sequence[StreamId], events: Collection[Event]) -> Texts:
         self.asked.append((list(entities), set(events)))
@@ -108,25 +108,25 @@ class Found1:
 
 async def test_only_what_may_be_shown_is_looked_up_and_only_within_a_budget() -> None:
     fact = hit(0, 9, "fact", "x")
-    found = Found1([hit(2), hit(1, 2), fact], {(STREAM, Version(1)): SENTENCES})
+    found = Finding([hit(2), hit(1, 2), fact], {(STREAM, Version(1)): SENTENCES})
     assert len(await recall(found, ENTITY, "words")) == 3
     assert found.asked == []
     # "c c c" has no room, so nothing of its message is read; of a fact there is no more.
     [first, second] = await recall(found, ENTITY, "words", max_tokens=2, count=words)
     assert found.asked == [([ENTITY], {(STREAM, Version(2))})]
     assert {first.text, second.text} == {"b", "x"}
-    found = Found1([fact])
+    found = Finding([fact])
     assert [each.text for each in await recall(found, ENTITY, "w", max_tokens=2, count=words)]
     assert found.asked == []
 
 
 async def block(texts: Sequence[str], budget: Budget) -> tuple[str, list[Recalled]]:
     hits = [(hit(0, at + 1, text=text), 1.0) for at, text in enumerate(texts)]
-    return await block_within(Found1([]), [ENTITY], hits, budget)
+    return await block_within(Finding([]), [ENTITY], hits, budget)
 
 
 async def test_a_block_shows_a_message_with_who_said_it_and_when() -> None:
-    found = Found1([], {(STREAM, Version(1)): SENTENCES})
+    found = Finding([], {(STREAM, Version(1)): SENTENCES})
     hits = [(hit(1), 1.0), (hit(0, 9, "fact", "seat: aisle"), 0.5)]
     text, _ = await block_within(found, [ENTITY], hits, Budget(10, 500, words))
     assert text == (f"{HEADING}\n- 2026-01-02, user: a a b c c c d e e\n- 2026-01-02: seat: aisle")
@@ -160,6 +160,6 @@ async def test_nothing_shown_ever_has_more_tokens_than_asked_for(
     assert sum(len(each.text) for each in chosen) <= most
     assert len(chosen) <= 5
     budget = Budget(5, most, len)
-    text, kept = await block_within(Found1([], around), [ENTITY], hits, budget)
+    text, kept = await block_within(Finding([], around), [ENTITY], hits, budget)
     assert len(text) <= most
     assert text == block_of(kept)

@@ -33,18 +33,28 @@ def bm25(query: str, texts: Sequence[str]) -> list[float]:
     return bm25_of(query_terms(query), [Counter(terms_of(text)) for text in texts])
 
 
-def bm25_of(asked: Sequence[str], documents: Sequence[Mapping[str, int]]) -> list[float]:
+class Counted(NamedTuple):
+    """What documents are scored among: how many there were, and how many terms in all of them."""
+
+    documents: int
+    terms: int
+
+
+def bm25_of(
+    asked: Sequence[str], documents: Sequence[Mapping[str, int]], among: Counted | None = None
+) -> list[float]:
     """Return the score of documents, each given as how often its terms stand in it.
 
-    Source: Robertson and Zaragoza, The Probabilistic Relevance Framework (2009); the idf is
-    never negative.
+    `among` is more than the documents where some are gone. Source: Robertson and Zaragoza, The
+    Probabilistic Relevance Framework (2009); the idf is never negative.
     """
     lengths = [sum(document.values()) for document in documents]
-    average = max(sum(lengths) / len(lengths), 1.0) if lengths else 1.0
-    idf = {
-        term: _idf(len(documents), sum(1 for document in documents if term in document))
-        for term in asked
-    }
+    among = among or Counted(len(documents), sum(lengths))
+    average = max(among.terms / max(among.documents, 1), 1.0)
+    idf: dict[str, float] = {}
+    for term in asked:
+        holding = sum(1 for document in documents if term in document)
+        idf[term] = _idf(max(among.documents, holding), holding)
     return [
         sum(idf[t] * _weight(document[t], length / average) for t in asked if t in document)
         for document, length in zip(documents, lengths, strict=True)
@@ -60,22 +70,20 @@ def _weight(often: int, length: float) -> float:
     return often * (K1 + 1) / (often + K1 * (1 - B + B * length))
 
 
-def fused(candidates: Mapping[K, Scored], lowest_likeness: float | None = None) -> dict[K, float]:
-    """Return one score from 0 to 1 for each candidate: both measures scaled by their range, added.
+def fused(candidates: Mapping[K, Scored]) -> dict[K, float]:
+    """Return one score from 0 to 1 for each candidate: both measures scaled by their most, added.
 
-    `lowest_likeness` is that of all passages, from which the candidates were taken. Where there are
-    no vectors it is the lexical score alone. Source: Bruch et al., An Analysis of Fusion Functions
-    for Hybrid Retrieval (2022).
+    Texts that have nothing in common have a cosine of 0 or so: that is where likeness begins.
+    Where there are no vectors it is the lexical score alone. Source: Bruch et al., An Analysis of
+    Fusion Functions for Hybrid Retrieval (2022).
     """
     most = max((each.lexical for each in candidates.values()), default=0.0) or 1.0
-    alike = [each.likeness for each in candidates.values() if each.likeness is not None]
-    if not alike:
+    alike = {key: max(each.likeness or 0.0, 0.0) for key, each in candidates.items()}
+    if all(each.likeness is None for each in candidates.values()):
         return {key: each.lexical / most for key, each in candidates.items()}
-    low = min(alike) if lowest_likeness is None else lowest_likeness
-    span = max(alike) - low or 1.0
+    nearest = max(alike.values()) or 1.0
     return {
-        key: (1 - VECTOR_SHARE) * each.lexical / most
-        + VECTOR_SHARE * (0.0 if each.likeness is None else (each.likeness - low) / span)
+        key: (1 - VECTOR_SHARE) * each.lexical / most + VECTOR_SHARE * alike[key] / nearest
         for key, each in candidates.items()
     }
 

@@ -18,7 +18,7 @@ from agentjournal.memory.recalling import (
     line_of,
     ranked,
 )
-from agentjournal.memory.recalls import Found, Hit, Recalled, Recalls
+from agentjournal.memory.recalls import Hit, Recalled, Recalls
 from agentjournal.memory.showing import Budget, best_alone, best_within, events_of
 from agentjournal.windows.tokens import Count, default_count
 
@@ -87,9 +87,7 @@ async def recall_all(
 ) -> list[tuple[Hit, float]]:
     """Return what answers a query of several entities, without what one session says itself."""
     found = await find_of_each(recalls, entities, query)
-    hits = {hit.place: hit for each in found for hit in each.hits if hit.stream != without}
-    lowest = min((each.lowest for each in found if each.lowest is not None), default=None)
-    return ranked(Found(list(hits.values()), lowest))
+    return ranked(hit for each in found for hit in each if hit.stream != without)
 
 
 async def block_within(

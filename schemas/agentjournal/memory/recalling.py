@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from agentjournal.ids import StreamId
 from agentjournal.memory.embedding import Embedder, local_embedder
 from agentjournal.memory.ranking import Scored, best, fused, with_the_best_beside
-from agentjournal.memory.recalls import Asked, Found, Hit, Recalled, Recalls, Tier
+from agentjournal.memory.recalls import Asked, Hit, Recalled, Recalls, Tier
 from agentjournal.memory.terms import query_terms
 
 DEFAULT_K = 10  # where no number of tokens is the bound
@@ -19,7 +19,7 @@ _TIERS = ("fact", "summary", "message")  # of equal scores what takes fewer toke
 
 async def find(
     recalls: Recalls, entity: StreamId, query: str, embedder: Embedder | None = None
-) -> Found:
+) -> Sequence[Hit]:
     """Return the candidates of an entity for a query. Raises Unavailable."""
     [found] = await find_of_each(recalls, [entity], query, embedder)
     return found
@@ -27,14 +27,14 @@ async def find(
 
 async def find_of_each(
     recalls: Recalls, entities: Sequence[StreamId], query: str, embedder: Embedder | None = None
-) -> list[Found]:
+) -> list[Sequence[Hit]]:
     """Return the candidates of each entity for a query; the model is asked once if there is one.
 
     Raises Unavailable.
     """
     query = query.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no half pairs
     if not query.strip():
-        return [Found([]) for _ in entities]
+        return [() for _ in entities]
     terms, vector, model = query_terms(query), None, ""
     if embedder is None and await recalls.can_compare():
         embedder = await asyncio.to_thread(local_embedder)
@@ -45,11 +45,11 @@ async def find_of_each(
     return await asyncio.gather(*map(recalls.find, every))
 
 
-def ranked(found: Found) -> list[tuple[Hit, float]]:
+def ranked(found: Iterable[Hit]) -> list[tuple[Hit, float]]:
     """Return the hits with their scores, the best first, no text twice."""
-    hits = {hit.place: hit for hit in found.hits}
+    hits = {hit.place: hit for hit in found}
     candidates = {place: Scored(hit.lexical, hit.likeness) for place, hit in hits.items()}
-    scores = with_the_best_beside(fused(candidates, found.lowest), lambda place: place[:2])
+    scores = with_the_best_beside(fused(candidates), lambda place: place[:2])
     order = sorted(hits, key=lambda place: _order(hits[place]))
     chosen: dict[str, tuple[Hit, float]] = {}
     for place in best(scores, order):

@@ -52,14 +52,6 @@ class Hit:
         return self.stream, self.version
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The candidates, facts that do not hold left out, and the least likeness of all passages."""
-
-    hits: Sequence[Hit]
-    lowest: float | None = None
-
-
 def holding(hits: Iterable[Hit], facts: Mapping[str, str]) -> list[Hit]:
     """Return the hits without facts that do not hold; `facts` has the first id of each that does.
 
@@ -76,8 +68,8 @@ class Recalls(Protocol):
         """Return whether there may be vectors to compare one of a query with."""
         ...
 
-    async def find(self, asked: Asked) -> Found:
-        """Return the candidates. Raises Unavailable."""
+    async def find(self, asked: Asked) -> Sequence[Hit]:
+        """Return the candidates, without facts that do not hold. Raises Unavailable."""
         ...
 
     async def texts(self, entities: Sequence[StreamId], events: Collection[Event]) -> Texts:

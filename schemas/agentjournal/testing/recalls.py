@@ -9,8 +9,8 @@ from typing import Any
 
 from agentjournal.ids import StreamId, Version
 from agentjournal.memory.known import holding as holding_now
-from agentjournal.memory.ranking import bm25_of
-from agentjournal.memory.recalls import Asked, Event, Found, Hit, Texts, holding
+from agentjournal.memory.ranking import Counted, bm25_of
+from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding
 from agentjournal.testing.facts import MemoryFacts
 from agentjournal.testing.world import World
 
@@ -24,15 +24,18 @@ class MemoryRecalls:
     def __init__(self, world: World) -> None:
         self._world, self._facts = world, MemoryFacts(world)
 
-    async def find(self, asked: Asked) -> Found:
+    async def find(self, asked: Asked) -> Sequence[Hit]:
         """Return the candidates. As the port; vectors are not looked at."""
+        streams = self._streams(asked.entity)
         rows = self._shown(asked.entity)
-        scores = bm25_of(asked.terms, [_terms(row["terms"]) for row in rows])
+        among = Counted(*(sum(row.get(n) or 0 for row in streams) for n in ("passages", "terms")))
+        scores = bm25_of(asked.terms, [_terms(row["terms"]) for row in rows], among)
         hits = [_hit(row, score) for row, score in zip(rows, scores, strict=True) if score > 0]
+        hits.sort(key=lambda hit: (-hit.lexical, hit.place))
         known = await self._facts.known(asked.entity, None)
         facts = holding_now(known.facts, None, self._world.clock.now())
-        hits = holding(hits, {each: fact.fact_id for fact in facts for each in fact.fact_ids})
-        return Found(sorted(hits, key=lambda hit: (-hit.lexical, hit.place))[: asked.most])
+        first_ids = {each: fact.fact_id for fact in facts for each in fact.fact_ids}
+        return holding(hits[: asked.most], first_ids)
 
     async def can_compare(self) -> bool:
         """Return that there are no vectors. As the port."""
@@ -49,16 +52,17 @@ class MemoryRecalls:
         return texts
 
     def _shown(self, entity: StreamId) -> list[Mapping[str, Any]]:
-        return [row for row in self._passages(entity) if not self._is_gone(row)]
+        streams = {row["stream"] for row in self._streams(entity)}
+        rows = self._world.cores.rows("passages")
+        return [row for row in rows if row["stream"] in streams and not self._is_gone(row)]
 
-    def _passages(self, entity: StreamId) -> list[Mapping[str, Any]]:
-        streams = {
-            row["stream"]
+    def _streams(self, entity: StreamId) -> list[Mapping[str, Any]]:
+        return [
+            row
             for row in self._world.cores.rows("recall_streams")
             if row.get("own_scope") == entity
             or entity in (row.get("entity_scopes") or "").split("\n")
-        }
-        return [row for row in self._world.cores.rows("passages") if row["stream"] in streams]
+        ]
 
     def _is_gone(self, row: Mapping[str, Any]) -> bool:
         return any(
