@@ -13,9 +13,10 @@ from agentjournal.events import Entity
 from agentjournal.ids import StreamId, Version
 from agentjournal.limits import ConfiguredLimits
 from agentjournal.log import Log
-from agentjournal.memory.promoter import Promoter, RuleExtracting
+from agentjournal.memory.extractors import extracting_of
+from agentjournal.memory.fact_events import value_taken_back
+from agentjournal.memory.promoter import Promoter
 from agentjournal.memory.promoting import Promotion
-from agentjournal.memory.slots import read_slots
 from agentjournal.servers import servers_of
 from agentjournal.settings import Settings, find_settings
 from commands.errors import CommandFailed
@@ -107,9 +108,10 @@ def lines_of(promotion: Promotion) -> Iterator[Line]:
         )  # fmt: skip
     for who, gone in promotion.retracted:
         version = gone.evidence[0].version if gone.evidence else 0
-        value = "" if gone.value is None else gone.value
+        value = value_taken_back(gone)
         lines.append(
-            Line("retracted", _name(who), gone.attribute or "", value, gone.by, version,
+            Line("retracted", _name(who), gone.attribute or "", "" if value is None else value,
+                 gone.by, version,
                  gone.reason)
         )  # fmt: skip
     for reason, quote, said in promotion.refused:
@@ -130,7 +132,7 @@ async def _promoted(settings: Settings, session: str, *, dry_run: bool) -> Promo
     named = session_named(settings, session)
     servers = servers_of(settings)
     async with Log(settings, servers=servers) as log:
-        promoter = Promoter(servers, RuleExtracting(read_slots(settings.slots)))
+        promoter = Promoter(servers, extracting_of(settings))
         try:
             done = await promoter.promote(named.stream, dry_run=dry_run)
             if not done.promotion.repeated:
@@ -151,7 +153,7 @@ async def _retried(settings: Settings) -> Sequence[Retried]:
     from streams.ports import OutageError  # noqa: PLC0415
 
     servers, done = servers_of(settings), list[Retried]()
-    extracting = RuleExtracting(read_slots(settings.slots))
+    extracting = extracting_of(settings)
     try:
         async with (
             PostgresPool(settings, name="promote", size=1) as pool,

@@ -15,8 +15,8 @@ from agentjournal.kafka_alerts import AlertWriter
 from agentjournal.limits import read_limits
 from agentjournal.log import Log
 from agentjournal.memory.embedding import local_embedder
-from agentjournal.memory.promoter import Extracting, Promoter, RuleExtracting
-from agentjournal.memory.slots import read_slots
+from agentjournal.memory.extractors import Extracting, extracting_of
+from agentjournal.memory.promoter import Promoter
 from agentjournal.redis_rates import RedisRates
 from agentjournal.servers import servers_of
 from agentjournal.settings import Settings
@@ -222,12 +222,13 @@ async def run_promoter(
 ) -> None:
     """Promote sessions that end or are idle, until `stop` is set.
 
-    Raises NotConfigured when the file of limits or of slots is not right, Unavailable when the
-    topics cannot be seen, IntegrityError when they are not ours.
+    Raises NotConfigured when the file of limits or of slots is not right, or a model is asked for
+    that cannot be, Unavailable when the topics cannot be seen, IntegrityError when they are not
+    ours.
     """
     limits = read_limits(settings.limits)
     await check_topics(settings)
-    extracting = extracting or RuleExtracting(read_slots(settings.slots))
+    extracting = extracting or extracting_of(settings)
     servers = servers_of(settings)
     async with (
         PostgresPool(settings, name="promoter", size=2) as pool,

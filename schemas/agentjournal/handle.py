@@ -9,6 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from agentjournal.artifacts import Artifacts
 from agentjournal.counters import Counters
@@ -28,6 +29,9 @@ from agentjournal.receipts import Receipt
 from agentjournal.requests import MAX_REQUEST_BYTES, NewEvent, Request
 from agentjournal.subscriptions import Subscriptions
 from agentjournal.working_memory import NoteStore, now
+
+if TYPE_CHECKING:
+    from agentjournal.memory.extractors import Extracting
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ class Servers:
     recalls: Recalls
     facts: KnownFacts
     limits: TenantLimits = NO_LIMITS
+    extracting: Callable[[], Extracting] | None = None  # makes the extractor; None: rules alone
     now: Callable[[], datetime] = now  # the clock that a reader goes by
     time: Time = Time()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from typing import TYPE_CHECKING
 
 from agentjournal.appender import Appender
 from agentjournal.artifacts import artifacts_of
@@ -28,6 +29,9 @@ from agentjournal.redis_notes import RedisNotes
 from agentjournal.redis_streaming import RedisDrafts
 from agentjournal.settings import Settings
 
+if TYPE_CHECKING:
+    from agentjournal.memory.extractors import Extracting
+
 
 def servers_of(settings: Settings, redact: Redact | None = None) -> Servers:
     """Return Kafka, Postgres and Redis. Raises NotConfigured when an extra is not installed."""
@@ -50,7 +54,14 @@ def servers_of(settings: Settings, redact: Redact | None = None) -> Servers:
         recalls=PostgresRecalls(views),
         facts=PostgresFacts(views),
         limits=read_limits(settings.limits).of(settings.tenant),
+        extracting=lambda: _extracting(settings),
     )
+
+
+def _extracting(settings: Settings) -> Extracting:
+    from agentjournal.memory.extractors import extracting_of  # noqa: PLC0415 - it loads the rules
+
+    return extracting_of(settings)
 
 
 def appender_of(settings: Settings) -> Appends:

@@ -28,7 +28,7 @@ from agentjournal.windows.window import Window, WindowFormat, WindowOptions, Win
 
 if TYPE_CHECKING:
     from agentjournal.checkpoints import CheckpointPolicy
-    from agentjournal.memory.promoter import Extracting
+    from agentjournal.memory.extractors import Extracting
     from agentjournal.memory.promoting import Promotion
     from agentjournal.run import Run
     from agentjournal.run_checkpoints import Snapshot
@@ -231,10 +231,11 @@ class Session(SessionRecall, SessionPlans, SessionHandoffs):
         The role `promoter` does so when the session ends, expires or is idle; whoever is first, a
         session is promoted once through its last statement. With `dry_run` nothing is appended, and
         a session is read again that was promoted. `extracting` replaces the extractor, which goes
-        by rules.
+        by rules, and asks a model as well where the settings name one.
 
-        Raises SessionNotFound, StreamDeleted, NotCaughtUp when the read models stay behind for
-        `timeout_s`, what an extractor of your own raises, and what `append` raises.
+        Raises SessionNotFound, StreamDeleted, NotConfigured when the settings name slots or a model
+        that are not right, NotCaughtUp when the read models stay behind for `timeout_s`, what an
+        extractor of your own raises, and what `append` raises.
         """
         from agentjournal.memory.promoter import Promoter  # noqa: PLC0415 - it loads the rules
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentjournal.errors import NotConfigured
+from agentjournal.memory.model_settings import ModelSettings, model_settings
 
 HOME_FOLDER = ".agentjournal"
 ARTIFACTS_FOLDER = "artifacts"
@@ -51,6 +52,7 @@ class Settings:
     artifacts: str | None = None  # a folder, or s3://bucket/prefix
     limits: str | None = None  # a TOML file: see agentjournal.limits
     slots: str | None = None  # a TOML file that adds to the slot table of long-term memory
+    model: ModelSettings | None = None  # that reads sessions beside the rules
     traces: bool = False  # whether appends are spans of OpenTelemetry
 
     @property
@@ -113,6 +115,7 @@ def find_settings(
         artifacts=kept or None,
         limits=environ.get("AGENTJOURNAL_LIMITS") or None,
         slots=environ.get("AGENTJOURNAL_SLOTS") or None,
+        model=model_settings(environ),
         traces=_switch(environ, "AGENTJOURNAL_TRACES"),
     )
 

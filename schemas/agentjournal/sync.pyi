@@ -46,8 +46,8 @@ from agentjournal.loading import StoredEvents
 from agentjournal.locks import Lock
 from agentjournal.memory.candidates import Cardinality, Kind
 from agentjournal.memory.explaining import FactSource
+from agentjournal.memory.extractors import Extracting
 from agentjournal.memory.known import EntityState, Fact
-from agentjournal.memory.promoter import Extracting
 from agentjournal.memory.promoting import Promotion
 from agentjournal.memory.recalls import Recalled
 from agentjournal.outgoing import Redact

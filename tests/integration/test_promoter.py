@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -13,11 +14,13 @@ import pytest
 import agentjournal as aj
 from agentjournal.events import Entity, Extractor
 from agentjournal.ids import stream_id
+from agentjournal.memory.openai_model import STATUS
 from agentjournal.settings import Settings
 from consumers.promoter import PromoterOptions
 from consumers.roles import run_promoter
 from local.stack import Stack
 from tests.janitors import met, with_limits
+from tests.model_server import Reply, all_of, fact, model_server
 from tests.promoted import PlainExtracting, completed_of, said, said_of
 from tests.servers import Role, connected, fresh_settings, query, roles, roles_in_a_process
 
@@ -177,3 +180,47 @@ async def _has_places(settings: Settings) -> bool:
         "SELECT FROM agentjournal_internal.promoter_places WHERE extractor = 'late'",
     )
     return bool(found)  # in every partition that holds anything, at the same time
+
+
+async def test_a_model_adds_to_what_the_rules_find_and_holds_up_nothing_when_it_fails(
+    journal: Settings,
+) -> None:
+    paints, sings = "My weekends go into painting watercolours.", "My evenings belong to choir."
+    proposed = [
+        fact(2, "hobby", "painting watercolours", paints),
+        fact(5, "hobby", "choir", sings),
+    ]
+    async with connected(journal) as log, model_server(all_of(proposed)) as server:
+        named = replace(journal, model=server.settings(retries=0))
+        session = log.session("s", user="u-1")
+
+        async def reached(count: int) -> bool:
+            return len(await completed_of(session)) == count
+
+        async with roles(named, partial(run_promoter, options=QUICK)):
+            await session.append([said(f"{paints} I'm allergic to nuts."), aj.SessionEnded()])
+            await met(partial(reached, 1))
+            assert await said_of(log, "u-1") == [
+                ("allergy", "nuts"),
+                ("hobby", "painting watercolours"),
+            ]
+            server.answers[:] = [Reply(b"{}", status=500)]
+            await session.append([said(f"{sings} I live in Oslo."), aj.SessionEnded()])
+            await met(partial(reached, 2))
+            assert (await said_of(log, "u-1"))[2:] == [("home_city", "Oslo")]
+            server.answers[:] = [all_of(proposed)]
+            await session.append([said("Bye."), aj.SessionEnded()])
+            await met(partial(reached, 3))
+            assert (await said_of(log, "u-1"))[3:] == [("hobby", "choir")]
+        first, second, third = await completed_of(session)
+        assert first.extractor.version.endswith(".test-model")
+        assert {each.extractor.version for each in (second, third)} == {first.extractor.version}
+        assert [each.learned for each in (first, second, third)] == [2, 1, 1]
+        assert f"{STATUS}500" in {each.reason for each in second.refused}
+        held = await log.memory(user="u-1").facts()
+        assert {(each.attribute, each.value) for each in held} == {
+            ("allergy", "nuts"),
+            ("hobby", "painting watercolours"),
+            ("home_city", "Oslo"),
+            ("hobby", "choir"),
+        }

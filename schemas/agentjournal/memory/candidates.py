@@ -29,7 +29,8 @@ class Statement:
     """A piece of a session that may say something: a text of a message, a call, or a result.
 
     `at` is ISO 8601: the record's broker time, or for what was imported the source's. What
-    follows `text` is given for calls and their results.
+    follows `text` is given for calls and their results. `was_read`: an earlier promotion by this
+    very extractor has read it, and what it learned stands; it may be used to understand others.
     """
 
     session_id: str
@@ -44,6 +45,7 @@ class Statement:
     effect: Literal["read", "idempotent", "external"] | None = None
     outcome: Literal["open", "completed", "failed"] | None = None
     value: Any = None  # of arguments and results: what their JSON says, None where it is no JSON
+    was_read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,15 @@ class Candidate:
     retracts: bool = False
 
 
+UNREAD = "not read: "
+
+
 class Refused(NamedTuple):
-    """A candidate that is not kept, and why, in fixed words."""
+    """A candidate that is not kept, and why, in fixed words.
+
+    A reason that begins with `UNREAD` says that a part of the session could not be read at all: the
+    next promotion has nothing that `was_read`.
+    """
 
     reason: str
     quote: str

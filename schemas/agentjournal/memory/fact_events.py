@@ -68,6 +68,18 @@ def retraction(  # noqa: PLR0913 - a keyword for each thing that it says
     return FactRetracted.model_validate({"fact_id": named, "reason": reason, "by": by, **more})
 
 
+def this_alone(fact_id: str, value: Any) -> dict[str, Any]:
+    """Return the `value` of a retraction that means one fact and no other of the same value."""
+    return {"fact_id": fact_id, "value": value}
+
+
+def value_taken_back(event: FactRetracted) -> Any:
+    """Return the value that a retraction is about; None: every value, or it does not say."""
+    value = event.value
+    is_alone = isinstance(value, dict) and value.get("fact_id") == event.fact_id
+    return value["value"] if is_alone and "value" in value else value
+
+
 def _form(value: Any) -> str:
     """Return the normal form of a value; of what has none, like NaN, its JSON as it is logged."""
     try:

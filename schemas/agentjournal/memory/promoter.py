@@ -10,18 +10,15 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from urllib.parse import quote
 
 from agentjournal.envelope import Recorded
 from agentjournal.errors import AppendIdReused, IntegrityError, SessionNotFound, StreamDeleted
-from agentjournal.events import Entity, Extractor
 from agentjournal.handle import Handle, Servers, Writer
 from agentjournal.ids import StreamId, Version, parse_stream
-from agentjournal.memory.candidates import Extraction, Statement
 from agentjournal.memory.entity_reading import EntityReading
-from agentjournal.memory.extracting import EXTRACTOR, extract
+from agentjournal.memory.extractors import Extracting, RuleExtracting
 from agentjournal.memory.promoting import (
     Batch,
     Promotion,
@@ -29,10 +26,8 @@ from agentjournal.memory.promoting import (
     completed_batch,
     promotion_of,
 )
-from agentjournal.memory.rules import Rules, default_rules
 from agentjournal.memory.session_reading import Reading, SessionReader
-from agentjournal.memory.slots import Slots, default_slots
-from agentjournal.memory.wanting import wanted_of
+from agentjournal.memory.wanting import streams_of_gone, wanted_of, without_gone
 from agentjournal.receipts import Receipt
 
 FAULT_POINTS = ("read", "extracted", "known", "learned", "completed")
@@ -40,37 +35,6 @@ AGENT = "promoter"  # in whose name facts are appended
 
 _PAGE = 500  # events that are in memory at once
 _MOST_ENTITIES = 64  # that are not read again from the beginning
-_QUICK = 200  # statements that are not worth a thread
-
-
-class Extracting(Protocol):
-    """What makes something of a session; `extractor` is its name and version."""
-
-    @property
-    def extractor(self) -> Extractor: ...
-
-    async def extract(
-        self, statements: Sequence[Statement], entities: Sequence[Entity]
-    ) -> Extraction:
-        """Return what is worth keeping. What it raises parks the session."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class RuleExtracting:
-    """The extractor that needs no model. With slots or rules of your own, give your own version."""
-
-    slots: Slots = field(default_factory=default_slots)
-    rules: Rules = field(default_factory=default_rules)
-    extractor: Extractor = EXTRACTOR
-
-    async def extract(
-        self, statements: Sequence[Statement], entities: Sequence[Entity]
-    ) -> Extraction:
-        """Return what the rules find."""
-        if len(statements) <= _QUICK:
-            return extract(statements, entities, self.slots, self.rules)
-        return await asyncio.to_thread(extract, statements, entities, self.slots, self.rules)
 
 
 class Done(NamedTuple):
@@ -117,7 +81,9 @@ class Promoter:
         fault: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._servers = servers
-        self._extracting: Extracting = extracting or RuleExtracting()
+        if extracting is None:
+            extracting = RuleExtracting() if servers.extracting is None else servers.extracting()
+        self._extracting: Extracting = extracting
         self._fault = fault
         self._entities: OrderedDict[StreamId, tuple[EntityReading, asyncio.Lock]] = OrderedDict()
 
@@ -125,6 +91,8 @@ class Promoter:
         self, stream: StreamId, *, dry_run: bool = False, timeout_s: float = 30.0
     ) -> Done:
         """Promote a session; a `dry_run` appends nothing, and reads again what was promoted.
+
+        What a message had taught that was retracted or rewound since is taken back.
 
         Raises SessionNotFound, StreamDeleted, what the extractor raises, and what `load` and
         `append` raise.
@@ -136,10 +104,13 @@ class Promoter:
         if not dry_run and reading.is_promoted and reading.completed is not None:
             repeated = Promotion(reading.session_id, reading.completed, repeated=True)
             return Done(repeated, reading.version, None)
-        extraction = await self._extracting.extract(reading.statements, reading.entities)
+        # Who looks at what would be learned wants to see all of it, also what was read before.
+        statements = reading.statements if dry_run else reading.marked()
+        extraction = await self._extracting.extract(statements, reading.entities)
         wanted = wanted_of(reading, extraction, extractor)
         self._fault("extracted")
-        known = await self._known(wanted.of_entity, timeout_s)
+        known = await self._known({*wanted.of_entity, *streams_of_gone(reading)}, timeout_s)
+        wanted = without_gone(wanted, reading, known)
         self._fault("known")
         promotion = promotion_of(reading, wanted, known, extractor, extraction.summary)
         if dry_run:

@@ -6,7 +6,7 @@ An event at a time, so that a session need not be in memory: of it only the stat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentjournal.envelope import Recorded
 from agentjournal.events import (
@@ -17,8 +17,8 @@ from agentjournal.events import (
     SessionUpdated,
 )
 from agentjournal.ids import StreamId, Version, parse_stream
-from agentjournal.memory.candidates import Statement
-from agentjournal.memory.statements import StatementReader
+from agentjournal.memory.candidates import UNREAD, Statement
+from agentjournal.memory.statements import Gone, StatementReader
 
 # What a session is read for; of anything else nothing is learned, so it is nothing new either.
 _SAYING = (
@@ -36,7 +36,8 @@ class Reading:
 
     `through` is the version of its last event that may say something, `promoted` that through which
     the same extractor had read it before, with what came of it in `completed`. `version` is of its
-    last event.
+    last event. `gone` are messages that were retracted or rewound, `ever` all entities that it was
+    about at any time.
     """
 
     stream: StreamId
@@ -47,6 +48,8 @@ class Reading:
     promoted: Version = Version(0)
     completed: PromotionCompleted | None = None
     is_deleted: bool = False
+    gone: Sequence[Gone] = ()
+    ever: Sequence[Entity] = ()
 
     @property
     def session_id(self) -> str:
@@ -56,6 +59,19 @@ class Reading:
     def is_promoted(self) -> bool:
         """Whether nothing was said since it was read last, by this very extractor."""
         return self.completed is not None and self.promoted >= self.through
+
+    def marked(self) -> Sequence[Statement]:
+        """Return the statements, with a mark where this very extractor has read them before.
+
+        There is none when it could not read a part of them.
+        """
+        refused = () if self.completed is None else self.completed.refused
+        if not self.promoted or any(each.reason.startswith(UNREAD) for each in refused):
+            return self.statements
+        return [
+            replace(each, was_read=True) if each.version <= self.promoted else each
+            for each in self.statements
+        ]
 
 
 class SessionReader:
@@ -67,6 +83,7 @@ class SessionReader:
         self._statements = StatementReader()
         self._user: Entity | None = None
         self._named: Sequence[Entity] = ()
+        self._ever: dict[tuple[str, str], Entity] = {}
         self._version = self._through = self._promoted = Version(0)
         self._completed: PromotionCompleted | None = None
         self._is_deleted = False
@@ -94,6 +111,8 @@ class SessionReader:
             self._promoted,
             self._completed,
             self._is_deleted,
+            self._statements.gone(),
+            list(self._ever.values()),
         )
 
     def _about(self, recorded: Recorded) -> None:
@@ -106,6 +125,8 @@ class SessionReader:
                 self._named = entities
             case _:
                 self._is_deleted = self._is_deleted or recorded.type == "session.deleted"
+        named = self._named if self._user is None else (self._user, *self._named)
+        self._ever |= {(each.kind, each.id): each for each in named}
 
     def _know(self, recorded: Recorded) -> None:
         event = recorded.event

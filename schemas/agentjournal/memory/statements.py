@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import singledispatchmethod
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -35,6 +35,16 @@ MAX_MESSAGE = 60_000  # beyond it, text was pasted
 _IMPORTER = "import"  # the last part of the source that importers write
 
 
+class Gone(NamedTuple):
+    """A message that no longer says anything, by its event, and the event that took it away."""
+
+    event_id: str
+    by_event_id: str
+    version: Version  # of the event that took it away
+    at: str  # when that was recorded
+    reason: str
+
+
 def statements_of(events: Iterable[Recorded]) -> list[Statement]:
     """Return the statements of a session, in the order of its events.
 
@@ -51,6 +61,14 @@ class _Kept:
     statement: Statement
     message_id: str | None = None
     counts: bool = True
+    gone: Gone | None = None
+
+    def go(self, recorded: Recorded, reason: str) -> None:
+        """Count no longer, because of an event."""
+        if self.counts:
+            by = recorded.id, Version(recorded.version), recorded.recorded_at
+            self.gone = Gone(self.statement.event_id, *by, reason)
+        self.counts = False
 
 
 class StatementReader:
@@ -64,6 +82,10 @@ class StatementReader:
     def statements(self) -> list[Statement]:
         """Return what was said so far and still counts."""
         return [each.statement for each in self._kept if each.counts]
+
+    def gone(self) -> list[Gone]:
+        """Return the messages that were said and no longer count."""
+        return [each.gone for each in self._kept if each.gone is not None]
 
     def add(self, recorded: Recorded) -> None:
         """Take the next event. Raises EventUnreadable."""
@@ -84,16 +106,17 @@ class StatementReader:
             self._begin(recorded, call.call_id, call.name, call.arguments_text)
 
     @_take.register
-    def _(self, event: MessageRetracted, _recorded: Recorded) -> None:
+    def _(self, event: MessageRetracted, recorded: Recorded) -> None:
         for kept in self._messages.get(event.message_id, ()):
-            kept.counts = False
+            kept.go(recorded, "the message was retracted")
 
     @_take.register
-    def _(self, event: ConversationRewound, _recorded: Recorded) -> None:
+    def _(self, event: ConversationRewound, recorded: Recorded) -> None:
         for kept in reversed(self._kept):
             if kept.statement.version <= event.to_version:
                 break
-            kept.counts = kept.counts and kept.message_id is None
+            if kept.message_id is not None:
+                kept.go(recorded, "the conversation was rewound")
 
     @_take.register
     def _(self, event: ToolStarted, recorded: Recorded) -> None:

@@ -6,7 +6,7 @@ Pure. An event follows from what was said alone: whoever promotes again makes th
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pydantic import ValidationError
@@ -15,8 +15,16 @@ from agentjournal.errors import AppendRejected
 from agentjournal.events import Evidence, Extractor, FactLearned, FactRetracted
 from agentjournal.ids import StreamId, parse_stream, stream_id
 from agentjournal.memory.candidates import Candidate, Extraction, Refused, Statement
-from agentjournal.memory.fact_events import ANY_VALUE, MAX_FACT_BYTES, fact_id_of, retraction
+from agentjournal.memory.entity_reading import EntityReading
+from agentjournal.memory.fact_events import (
+    ANY_VALUE,
+    MAX_FACT_BYTES,
+    fact_id_of,
+    retraction,
+    this_alone,
+)
 from agentjournal.memory.session_reading import Reading
+from agentjournal.memory.statements import Gone
 
 FactEvent: TypeAlias = FactLearned | FactRetracted
 
@@ -51,6 +59,54 @@ def wanted_of(reading: Reading, extraction: Extraction, extractor: Extractor) ->
             found.setdefault(stream, {}).setdefault(event.fact_id, event)
     wanted = {stream: tuple(events.values()) for stream, events in found.items()}
     return Wanted(wanted, refused)
+
+
+def streams_of_gone(reading: Reading) -> list[StreamId]:
+    """Return the streams that may hold what a retracted or rewound message had taught."""
+    _, tenant, _ = parse_stream(reading.stream)
+    return [stream_id(each.kind, tenant, each.id) for each in reading.ever if reading.gone]
+
+
+def without_gone(
+    wanted: Wanted, reading: Reading, known: Mapping[StreamId, EntityReading]
+) -> Wanted:
+    """Return what is wanted, and that facts are taken back whose message counts no longer.
+
+    Each is taken back alone: the same that was said elsewhere holds. What an earlier promotion has
+    taken back is not wanted again.
+    """
+    gone = {each.event_id: each for each in reading.gone}
+    found = dict(wanted.of_entity)
+    for stream in streams_of_gone(reading):
+        back = _taken_back(reading, known[stream], gone)
+        if back:
+            found[stream] = (*found.get(stream, ()), *back)
+    return replace(wanted, of_entity=found)
+
+
+def _taken_back(
+    reading: Reading, known: EntityReading, gone: Mapping[str, Gone]
+) -> list[FactRetracted]:
+    there = {each.fact_id for each in known.retractions}
+    found: dict[str, FactRetracted] = {}
+    for fact in (each.fact for each in known.facts):
+        source = fact.evidence[0] if fact.evidence else None
+        if source is None or source.session_id != reading.session_id:
+            continue
+        by = gone.get(source.event_id)
+        if by is None or (by.version <= reading.promoted and fact.fact_id in there):
+            continue
+        told = Evidence(session_id=reading.session_id, event_id=by.by_event_id, version=by.version)
+        found[fact.fact_id] = retraction(
+            fact.attribute,
+            this_alone(fact.fact_id, fact.value),
+            fact_id=fact.fact_id,
+            said_at=by.at,
+            reason=by.reason,
+            by="promoter",
+            evidence=[told],
+        )
+    return list(found.values())
 
 
 def _objection(

@@ -1,0 +1,126 @@
+"""A model behind an endpoint that speaks OpenAI's chat completions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import openai
+import orjson
+from openai import AsyncOpenAI
+
+from agentjournal.memory.candidates import UNREAD
+from agentjournal.memory.model_asking import MAX_ANSWER_TOKENS, Question
+from agentjournal.memory.model_settings import ModelSettings
+
+NO_ANSWER = f"{UNREAD}the model did not answer in time"
+NOT_REACHED = f"{UNREAD}the model could not be reached"
+TOO_LARGE = f"{UNREAD}the model's answer is too large"
+NO_JSON = f"{UNREAD}the model's answer is not of the form asked for"
+DECLINED = f"{UNREAD}the model declined"
+STATUS = f"{UNREAD}the model's server answered "
+_MOST_BYTES = 1_000_000  # of an answer
+
+
+class Answer(NamedTuple):
+    """What a model proposes, in no form that is checked yet; tokens as its server states them."""
+
+    facts: list[object]
+    tokens: int | None
+
+
+class ModelFailedError(Exception):
+    """There is no answer. `reason` says why, in fixed words; what was sent is not in it.
+
+    `is_away`: the next question would fare no better.
+    """
+
+    def __init__(self, reason: str, *, is_away: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.is_away = reason, is_away
+
+
+class OpenAIModel:
+    """Connections to a model, open until the end of the block."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self._settings = settings
+        self._client = AsyncOpenAI(
+            api_key=settings.key or "none",  # servers of one's own often want none
+            base_url=settings.url,
+            timeout=settings.timeout_s,
+            max_retries=settings.retries,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        await self._client.close()
+
+    async def ask(self, question: Question, schema: Mapping[str, Any], timeout_s: float) -> Answer:
+        """Return the answer; its server is asked again where that may help, within `timeout_s`.
+
+        Raises ModelFailedError.
+        """
+        try:
+            async with asyncio.timeout(min(timeout_s, self._settings.timeout_s)):
+                return _answer(await self._sent(question, schema))
+        except (TimeoutError, openai.APITimeoutError):
+            raise ModelFailedError(NO_ANSWER, is_away=True) from None
+        except openai.APIStatusError as error:
+            raise ModelFailedError(f"{STATUS}{error.status_code}", is_away=True) from None
+        except ModelFailedError:
+            raise
+        except Exception:  # noqa: BLE001 - of the client, of HTTP: the rules' result stands
+            raise ModelFailedError(NOT_REACHED, is_away=True) from None
+
+    async def _sent(self, question: Question, schema: Mapping[str, Any]) -> bytes:
+        body: dict[str, Any] = {
+            "model": self._settings.name,
+            "messages": [
+                {"role": "system", "content": question.instructions},
+                {"role": "user", "content": question.shown},
+            ],
+            "max_completion_tokens": MAX_ANSWER_TOKENS,
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "facts", "strict": True, "schema": dict(schema)},
+            },
+            **self._settings.parameters,
+        }
+        read = bytearray()
+        completions = self._client.with_streaming_response  # so that no answer fills the memory
+        async with completions.chat.completions.create(**body) as response:
+            async for part in response.iter_bytes():
+                read += part
+                if len(read) > _MOST_BYTES:
+                    raise ModelFailedError(TOO_LARGE)
+        return bytes(read)
+
+
+def _answer(read: bytes) -> Answer:
+    try:
+        given = orjson.loads(read)
+        message = given["choices"][0]["message"]
+        if message.get("refusal"):
+            raise ModelFailedError(DECLINED)
+        facts = orjson.loads(message["content"])["facts"]
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise ModelFailedError(NO_JSON) from None
+    if not isinstance(facts, list):
+        raise ModelFailedError(NO_JSON)
+    return Answer(facts, _tokens(given.get("usage")))
+
+
+def _tokens(usage: Any) -> int | None:
+    total = usage.get("total_tokens") if isinstance(usage, dict) else None
+    is_count = isinstance(total, int) and not isinstance(total, bool) and total >= 0
+    return total if is_count else None
