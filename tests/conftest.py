@@ -13,6 +13,7 @@ import pytest
 
 from agentjournal.settings import Settings
 from local.stack import Stack, running
+from tests import warm
 from tests.servers import fresh_settings, roles_in_a_process
 
 # How long an example takes depends on what else the machine does.
@@ -24,6 +25,9 @@ hypothesis.settings.load_profile("any machine")
 
 
 _TEMPORARY = pytest.StashKey[str]()
+
+# Kafka lives too shortly here for compiling well to pay: it would take half of what a start takes.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,6 +52,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
     """The three servers, started once; what dies stays dead until a test starts it."""
+    warm.load()
     with running(tmp_path_factory.mktemp("stack"), restart=False) as servers:
         yield servers
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
-import sys
+import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -28,6 +27,7 @@ from consumers.roles import run_cache, run_projector, run_sequencer
 from consumers.running import initialise
 from consumers.sequencer import SequencerOptions
 from local.roles import python_path
+from tests import warm
 
 T = TypeVar("T")
 Role = Callable[[Settings, asyncio.Event], Coroutine[Any, Any, None]]
@@ -99,17 +99,12 @@ def roles_in_a_process(settings: Settings, *names: str) -> Generator[None]:
 
     Not in a thread: drivers draw from the `random` that property tests rely on.
     """
-    with subprocess.Popen(
-        [sys.executable, "-P", "-m", "consumers", *names],
-        env=environment_of(settings),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as running:
-        try:
-            yield
-        finally:
-            running.terminate()
-        assert running.wait(30) == 0, "the roles do not stop"
+    running = warm.start("consumers", names, environment_of(settings))
+    try:
+        yield
+    finally:
+        running.send_signal(signal.SIGTERM)
+    assert running.wait(30) == 0, "the roles do not stop"
 
 
 async def query(settings: Settings, statement: str) -> list[dict[str, Any]]:

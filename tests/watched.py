@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
@@ -19,9 +18,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from agentjournal.settings import Settings
 from local.stack import Stack
+from tests import warm
 from tests.servers import environment_of
-
-_PROGRAM = Path(__file__).with_name("watched_roles.py")
 
 
 class Said(NamedTuple):
@@ -34,7 +32,7 @@ class Said(NamedTuple):
 class WatchedProcess:
     """One process of roles."""
 
-    def __init__(self, process: asyncio.subprocess.Process, folder: Path) -> None:
+    def __init__(self, process: warm.Forked, folder: Path) -> None:
         self._process = process
         self.log, self.lock = folder / "log", folder / "lock"
         self._port: int | None = None
@@ -85,11 +83,11 @@ class WatchedProcess:
 
     async def ended(self) -> int:
         """Return its exit status."""
-        return await self._process.wait()
+        return await self._process.ended()
 
     async def _get(self, path: str) -> tuple[int, bytes]:
         while self._port is None:
-            if self._process.returncode is not None:
+            if self._process.poll() is not None:
                 raise AssertionError(f"it ended: {self.log.read_text()}")
             served = self.said("metrics_served")
             self._port = served[0]["port"] if served else None
@@ -112,18 +110,18 @@ async def watched(
 ) -> AsyncGenerator[WatchedProcess]:
     """Run roles in a process that serves metrics and health, until the end of the block."""
     with (folder / "log").open("wb") as log:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", _PROGRAM, folder / "lock", *roles,
-            env=environment_of(settings) | {"AGENTJOURNAL_METRICS_PORT": "0"},
-            stdout=log, stderr=log,
-        )  # fmt: skip
+        process = warm.start(
+            "tests.watched_roles",
+            [str(folder / "lock"), *roles],
+            environment_of(settings) | {"AGENTJOURNAL_METRICS_PORT": "0"},
+            (0, log.fileno(), log.fileno()),
+        )
     try:
         yield WatchedProcess(process, folder)
     finally:
         (folder / "lock").unlink(missing_ok=True)
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        process.send_signal(signal.SIGKILL)
+        await process.ended()
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""A test build of the roles, whose event loop can be blocked: `python watched_roles.py LOCK ROLE…`.
+"""A test build of the roles, whose event loop can be blocked.
 
-While the file LOCK is there, SIGUSR1 blocks it, and so does the sequencer when it has the head of
-a new stream; it makes the file LOCK.loaded then. The loop counts as stuck after a second, and what
-is not finished in two seconds is cut off.
+`python -m tests.watched_roles LOCK ROLE…`: while the file LOCK is there, SIGUSR1 blocks it, and so
+does the sequencer when it has the head of a new stream; it makes LOCK.loaded then. The loop counts
+as stuck after a second, and what is not finished in two seconds is cut off.
 """
 
 from __future__ import annotations

@@ -12,11 +12,13 @@ import pytest
 from agentjournal.settings import Settings
 from consumers.running import initialise
 from local.stack import Stack, running
+from tests import warm
 
 
 @pytest.fixture(scope="session")
 def crash_stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
     """Three servers that stay dead when they are killed, until a test starts them."""
+    warm.load()
     with running(tmp_path_factory.mktemp("crash"), restart=False) as servers:
         yield servers
 

@@ -1,6 +1,6 @@
 """A test build of a role: cuts its own power (`kill -9`) where it is told to.
 
-`python faulty_role.py ROLE POINT NTH`: POINT is one of the role's fault points, or `none`.
+`python -m tests.crash.faulty_role ROLE POINT NTH`: POINT is one of its fault points, or `none`.
 """
 
 from __future__ import annotations

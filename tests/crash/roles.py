@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agentjournal.settings import Settings
+from tests import warm
 from tests.servers import environment_of
 
-_FAULTY = Path(__file__).with_name("faulty_role.py")
+_FAULTY = "tests.crash.faulty_role"
 
 
 class RoleProcess:
     """One running role; what it logs is in `log`."""
 
-    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
+    def __init__(self, process: warm.Forked, log: Path) -> None:
         self._process, self.log = process, log
 
     def signal(self, number: signal.Signals) -> None:
@@ -27,12 +27,12 @@ class RoleProcess:
 
     async def died(self) -> int:
         """Return its exit status, minus the signal's number when a signal ended it."""
-        return await self._process.wait()
+        return await self._process.ended()
 
     async def says(self, word: str, *, after: int = 0) -> None:
         """Return once `word` stands in its log, behind the first `after` characters."""
         while word not in self.log.read_text()[after:]:
-            if self._process.returncode is not None:
+            if self._process.poll() is not None:
                 raise AssertionError(f"it died and never said {word!r}: {self.log.read_text()}")
             await asyncio.sleep(0.02)
 
@@ -43,19 +43,16 @@ async def role(
 ) -> AsyncGenerator[RoleProcess]:
     """Run a role's test build until the end of the block."""
     with log.open("a") as output:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, _FAULTY, name, cut_at, str(nth),
-            env=environment_of(settings), stdout=output, stderr=output,
-        )  # fmt: skip
+        arguments, said = (name, cut_at, str(nth)), output.fileno()
+        process = warm.start(_FAULTY, arguments, environment_of(settings), (0, said, said))
     try:
         yield RoleProcess(process, log)
     finally:
-        with suppress(ProcessLookupError):
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
+        process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGTERM)
         try:
             async with asyncio.timeout(10):
-                await process.wait()
+                await process.ended()
         except TimeoutError:
-            process.kill()
-            await process.wait()
+            process.send_signal(signal.SIGKILL)
+            await process.ended()

@@ -7,14 +7,15 @@ import json
 import os
 import random
 import signal
-import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from agentjournal import Log
 from agentjournal.envelope import Recorded
 from agentjournal.settings import Settings
+from tests import warm
 from tests.servers import environment_of
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
@@ -24,18 +25,19 @@ SEED = 20_261_130
 WORKERS = ("w-1", "w-2")
 
 
-async def worker(settings: Settings, name: str) -> asyncio.subprocess.Process:
+def worker(settings: Settings, name: str, told: Path) -> warm.Forked:
     """Start a worker that fights for the session `ring`."""
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.crash.agents.fighting", "ring", name, str(SECONDS),
-        env=environment_of(settings), stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+    arguments = "ring", name, str(SECONDS)
+    with told.open("wb") as output:
+        streams = 0, output.fileno(), 2
+        environment = environment_of(settings)
+        return warm.start("tests.crash.agents.fighting", arguments, environment, streams)
 
 
-async def stop_at_random(fighters: list[asyncio.subprocess.Process]) -> int:
+async def stop_at_random(fighters: list[warm.Forked]) -> int:
     """Stop one or the other for up to three leases, until both have ended; return how often."""
     rng, stops = random.Random(SEED), 0
-    while all(fighter.returncode is None for fighter in fighters):
+    while all(fighter.poll() is None for fighter in fighters):
         fighter = rng.choice(fighters)
         fighter.send_signal(signal.SIGSTOP)
         await asyncio.sleep(rng.uniform(0.05, 0.9))
@@ -61,14 +63,13 @@ def check_leases(events: list[Recorded]) -> Counter[str]:
     return wrote
 
 
-async def test_no_worker_writes_without_the_lease(journal: Settings) -> None:
-    fighters = [await worker(journal, name) for name in WORKERS]
+async def test_no_worker_writes_without_the_lease(journal: Settings, tmp_path: Path) -> None:
+    fighters = [worker(journal, name, tmp_path / name) for name in WORKERS]
     stops = await stop_at_random(fighters)
-    said = [(await fighter.communicate())[0] for fighter in fighters]
-    assert [fighter.returncode for fighter in fighters] == [0, 0]
+    assert [await fighter.ended() for fighter in fighters] == [0, 0]
     ended: Counter[str] = Counter()
-    for line in said:
-        ended.update(json.loads(line))
+    for name in WORKERS:
+        ended.update(json.loads((tmp_path / name).read_text()))
     async with Log(journal) as log:
         events = [event async for event in log.session("ring").events()]
     wrote = check_leases(events)

@@ -7,7 +7,6 @@ import json
 import os
 import random
 import signal
-import sys
 from collections import defaultdict
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -18,6 +17,7 @@ import pytest
 
 from agentjournal import Log
 from agentjournal.settings import Settings
+from tests import warm
 from tests.servers import connected, environment_of
 from tests.subscriber import group
 from tests.support import message
@@ -32,14 +32,17 @@ SEED = 20_261
 class Lives:
     """Lets a subscriber live, one life after the other."""
 
-    def __init__(self, process: asyncio.subprocess.Process, asked: dict[str, Any]) -> None:
-        self._process, self._asked = process, asked
+    def __init__(
+        self,
+        spoken: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        asked: dict[str, Any],
+    ) -> None:
+        (self._answers, self._asking), self._asked = spoken, asked
         self.seen = Path(asked["seen"])
 
     async def begin(self) -> int:
         """Start a life; return its process."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(self._asked).encode() + b"\n")
+        self._asking.write(json.dumps(self._asked).encode() + b"\n")
         return int((await self._said())["pid"])
 
     async def ended(self) -> int:
@@ -57,23 +60,15 @@ class Lives:
         return self.seen.read_bytes().count(b"\n") if self.seen.exists() else 0
 
     async def _said(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        said: dict[str, Any] = json.loads(await self._process.stdout.readline())
+        said: dict[str, Any] = json.loads(await self._answers.readline())
         return said
 
 
 @asynccontextmanager
 async def lives(settings: Settings, asked: dict[str, Any]) -> AsyncGenerator[Lives]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.crash.subscribers",
-        env=environment_of(settings), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    try:
-        yield Lives(process, asked)
-    finally:
-        assert process.stdin is not None
-        process.stdin.close()
-        await process.wait()
+    program = "tests.crash.subscribers"
+    async with warm.spoken_with(program, (), environment_of(settings)) as spoken:
+        yield Lives(spoken, asked)
 
 
 async def write(log: Log, number: int) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 
@@ -14,9 +11,10 @@ import pytest
 
 from agentjournal import MessageAdded
 from agentjournal.settings import Settings
+from tests import warm
 from tests.agents import types
 from tests.firm import ANSWER, Firm
-from tests.servers import connected, environment_of
+from tests.servers import connected, environment_of, within
 
 pytestmark = pytest.mark.stack
 
@@ -25,10 +23,11 @@ SEEDS = os.environ.get("SEEDS", "1").split(",")  # SEEDS=2,3,4 looks longer
 MOST_APPENDS = 9  # of one life; a whole run has about 25
 
 
-def life(settings: Settings, tenant: str, world: Path, dies_at: int) -> int:
+async def life(settings: Settings, tenant: str, world: Path, dies_at: int) -> int:
     """Run the firm's workers in a process of their own; return how it ended."""
-    command = [sys.executable, "-m", "tests.firm", tenant, str(world), str(dies_at)]
-    return subprocess.run(command, env=environment_of(settings), timeout=60, check=False).returncode
+    arguments = tenant, str(world), str(dies_at)
+    running = warm.start("tests.firm", arguments, environment_of(settings), warm.OURS)
+    return await within(running.ended(), timeout_s=60)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -41,9 +40,9 @@ async def test_a_tree_whose_workers_are_killed_comes_to_its_answer(
         await boss.append(MessageAdded(role="user", content="How many beans?"))
         for _ in range(LIVES):
             dies_at = chance.randint(1, MOST_APPENDS)
-            ended = await asyncio.to_thread(life, journal, tenant, firm.world, dies_at)
+            ended = await life(journal, tenant, firm.world, dies_at)
             assert ended == -signal.SIGKILL, f"at append {dies_at}"
-        assert await asyncio.to_thread(life, journal, tenant, firm.world, 0) == 0
+        assert await life(journal, tenant, firm.world, 0) == 0
         assert (await boss.load()).messages[-1].text == ANSWER
         assert len(firm.effects()) == 1
         sessions = [each async for each in log.sessions()]

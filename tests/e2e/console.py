@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentjournal.settings import Settings
-from tests.e2e import warm_command
+from tests import warm
 from tests.servers import addresses_of
 
 COMMAND = str(Path(sys.executable).with_name("agentjournal"))
@@ -37,7 +37,7 @@ class Console:
 
     def __call__(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run the command with pipes for its output, as `agentjournal … | cat`."""
-        return warm_command.run(arguments, {**self.environment, **environment}, _TIMEOUT_S)
+        return warm.run(arguments, {**self.environment, **environment}, _TIMEOUT_S)
 
     def output(self, *arguments: str) -> str:
         """Return what the command prints; it must succeed, and say nothing else."""

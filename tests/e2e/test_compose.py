@@ -28,7 +28,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 import agentjournal as aj
 from consumers.roles import ROLES
 from local.stack import Stack, running
-from tests.e2e import warm_command
+from tests import warm
 from tests.waiting import awaited
 
 pytestmark = pytest.mark.stack
@@ -145,7 +145,7 @@ class Containers:
         """Run the health check of a service."""
         kind, program, *arguments = SERVICES[service]["healthcheck"]["test"]
         assert [kind, program] == ["CMD", *entrypoint()]
-        asked = warm_command.run(arguments, self.environment(service), 30, self.folder)
+        asked = warm.run(arguments, self.environment(service), 30, self.folder)
         return asked.returncode == 0
 
 

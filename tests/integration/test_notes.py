@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NoReturn
@@ -21,6 +19,7 @@ from agentjournal.postgres_notes import PostgresNotes
 from agentjournal.redis_notes import progress_key
 from agentjournal.settings import Settings
 from agentjournal.working_memory import Cached
+from tests import warm
 from tests.servers import cache, connected, environment_of, inside, projector, roles, sequencer
 
 pytestmark = pytest.mark.stack
@@ -135,13 +134,12 @@ async def test_what_redis_lost_is_read_again_and_cached_again(fresh: Settings) -
 
 async def test_a_cache_that_is_killed_leaves_nothing_wrong(fresh: Settings) -> None:
 
-    def started() -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-P", "-m", "consumers", "cache"]
-        return subprocess.Popen(command, env=environment_of(fresh))
+    def started() -> warm.Forked:
+        return warm.start("consumers", ["cache"], environment_of(fresh), warm.OURS)
 
     async with roles(fresh, sequencer, projector), connected(fresh) as log:
         session = log.session("s")
-        running = await asyncio.to_thread(started)
+        running = started()
         try:
             await session.set_note("n", 0)
             await comes_to_be_cached(log, session)
@@ -149,13 +147,13 @@ async def test_a_cache_that_is_killed_leaves_nothing_wrong(fresh: Settings) -> N
                 await session.set_note("n", n)
                 if n == 10:
                     running.send_signal(signal.SIGKILL)
-                    await asyncio.to_thread(running.wait)
+                    await running.ended()
                 assert await session.notes() == {"n": n}
                 assert await log.session("s").notes() == {"n": n}
-            running = await asyncio.to_thread(started)
+            running = started()
             await session.set_note("after", 1)
             await comes_to_be_cached(log, session)
             assert await session.notes() == {"n": 19, "after": 1}
         finally:
-            running.kill()
-            running.wait()
+            running.send_signal(signal.SIGKILL)
+            await running.ended()

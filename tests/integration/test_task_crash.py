@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from agentjournal.settings import Settings
+from tests import warm
 from tests.deployer import World, deploy, undo
-from tests.servers import connected, environment_of, query
+from tests.servers import connected, environment_of, query, within
 
 pytestmark = pytest.mark.stack
 
 
-def killed(settings: Settings, *arguments: str) -> None:
+async def killed(settings: Settings, *arguments: str) -> None:
     """Run a worker in a process of its own, that dies in the step it was told."""
-    environment = environment_of(settings)
-    command = [sys.executable, "-m", "tests.deployer", *arguments]
-    with pytest.raises(subprocess.CalledProcessError) as died:
-        subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60)
-    assert died.value.returncode == -signal.SIGKILL, died.value.stderr
+    worker = warm.start("tests.deployer", arguments, environment_of(settings), warm.OURS)
+    assert await within(worker.ended(), timeout_s=60) == -signal.SIGKILL
 
 
 async def test_every_effect_happens_once_and_is_undone_once(
@@ -34,7 +29,7 @@ async def test_every_effect_happens_once_and_is_undone_once(
         tenant = log.settings.tenant
 
         async def dies_in(step: str, *more: str) -> None:
-            await asyncio.to_thread(killed, journal, tenant, str(path), step, *more)
+            await killed(journal, tenant, str(path), step, *more)
 
         await dies_in("build")
         await dies_in("deploy")

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentjournal.settings import find_settings
-from agentjournal.windows.tokens import default_count
 from tests.crash.agents.kill_points import KillPoints
 from tests.crash.agents.paying import agent
 
@@ -37,7 +36,6 @@ def _follow(asked: Mapping[str, Any], child: int, report: int) -> None:
 
 
 def _main(port: int) -> None:
-    default_count()("loaded once, for all")
     for line in sys.stdin:
         asked = json.loads(line)
         read, write = os.pipe()

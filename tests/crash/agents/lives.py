@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
 from agentjournal.settings import Settings
+from tests import warm
 from tests.servers import environment_of
 
 KILLED = -9
@@ -29,7 +29,8 @@ class Life:
 class Lives:
     """Asks for lives of agents."""
 
-    _process: asyncio.subprocess.Process
+    _said: asyncio.StreamReader
+    _asking: asyncio.StreamWriter
     _waiting: dict[int, asyncio.Future[Life]] = field(default_factory=dict)
     _numbers: count[int] = field(default_factory=count)
     _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
@@ -39,8 +40,7 @@ class Lives:
         number = next(self._numbers)
         ended = self._waiting[number] = asyncio.get_running_loop().create_future()
         asked = {"life": number, "session": session_id, "kill_at": kill_at}
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(asked).encode() + b"\n")
+        self._asking.write(json.dumps(asked).encode() + b"\n")
         life: Life = await ended
         return life
 
@@ -54,8 +54,7 @@ class Lives:
 
     async def read(self) -> None:
         """Take what comes back, until nothing does."""
-        assert self._process.stdout is not None
-        async for line in self._process.stdout:
+        async for line in self._said:
             said = json.loads(line)
             self._waiting.pop(said["life"]).set_result(Life(said["status"], said["awaits"]))
 
@@ -63,16 +62,9 @@ class Lives:
 @asynccontextmanager
 async def lives(settings: Settings, port: int) -> AsyncGenerator[Lives]:
     """Let agents live until the end of the block; they pay at the payment server on `port`."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.crash.agents", str(port),
-        env=environment_of(settings), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    asked = Lives(process)
-    reading = asyncio.create_task(asked.read())
-    try:
+    program = "tests.crash.agents"
+    async with warm.spoken_with(program, [str(port)], environment_of(settings)) as spoken:
+        asked = Lives(*spoken)
+        reading = asyncio.create_task(asked.read())
         yield asked
-    finally:
-        assert process.stdin is not None
-        process.stdin.close()
-        await process.wait()
-        await reading
+    await reading
