@@ -28,6 +28,7 @@ from examples.killing import (
     tool_started,
 )
 from examples.long_talk import long_talk
+from examples.remembered import remembered
 from examples.terminal import (
     AGENTJOURNAL,
     PYTHON,
@@ -61,6 +62,8 @@ async def demo(files: list[str]) -> None:
         agentjournal("show", session_id)
         heading("A conversation that outgrows its window")
         await long_talk(log)
+        heading("What is known of a user in her next session, and where it comes from")
+        user = await remembered(log)
         heading("A loop without an end: its limit stops it, and somebody is told")
         await endless_loop(log)
     if files:
@@ -72,7 +75,7 @@ async def demo(files: list[str]) -> None:
     heading("Questions over all sessions")
     for query in (CALLS_PER_TOOL, SLOWEST, TOKENS):
         agentjournal("sql", query)
-    where_next(session_id, folder)
+    where_next(session_id, folder, user)
 
 
 async def killed_twice(session: aj.Session, folder: Path) -> None:
@@ -126,7 +129,7 @@ def registry_of(folder: Path) -> Path:
     return folder.with_name("registry.jsonl")
 
 
-def where_next(session_id: str, folder: Path) -> None:
+def where_next(session_id: str, folder: Path, user: str) -> None:
     """Name what to try."""
     heading("Where to look next")
     for arguments, purpose in (
@@ -134,6 +137,7 @@ def where_next(session_id: str, folder: Path) -> None:
         (("show", session_id, "--at", "8"), "the session as it was at version 8"),
         (("tail", session_id), "its events, one a line"),
         (("files", session_id), "the files that it changed; `revert` writes them as they were"),
+        (("memory", user), "what is known of her now; `--explain seat` shows where from"),
         (("sql", "SELECT * FROM tool_calls"), "any question"),
         (("status",), "what runs, and where"),
         (("top",), "all of it on one screen"),

@@ -46,7 +46,7 @@ class Finished:
 
 @pytest.fixture(scope="module")
 def stack_at_work(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    roles = ("sequencer", "projector", "meter")
+    roles = ("sequencer", "projector", "indexer", "meter")
     with running(tmp_path_factory.mktemp("demo"), roles=roles) as stack:
         yield stack
 
@@ -190,6 +190,13 @@ def test_the_demo_shows_what_it_promises_and_imports_a_file(
     assert "[Summary of the conversation, versions 1 to 13]" in shown.stdout
     assert "order: 48213" in shown.stdout or "number: 48213" in shown.stdout
     assert "as of version 17 it is what it was: 16 messages" in shown.stdout
+    assert "learned: seat = window" in shown.stdout
+    assert "no longer: seat = window" in shown.stdout
+    assert "and the agent says: Booked: Monday, 9D, on the aisle, a meal" in shown.stdout
+    window, aisle = (line for line in lines if line[:1] == ["seat"])
+    assert (window[1], window[6]) == ("window", "superseded")
+    assert aisle[1:2] + aisle[4:7] == ["aisle", "-", "-", "preference"]
+    assert aisle[7].endswith("-rome")
     assert "after 15 calls: " in shown.stdout
     assert "events would be 32, at most 30" in shown.stdout
     told = [line for line in lines if line[2:4] == ["critical", "runaway_loop"]]
