@@ -15,6 +15,7 @@ from agentjournal.events import ModelCalled
 from agentjournal.responses.answer import tokens_of
 from agentjournal.responses.chat_parts import PROVIDER, unknown_fields
 from agentjournal.responses.openai_chat import CUT_OFF, USED
+from agentjournal.stored import written_time
 
 Raw = Mapping[str, Any]
 
@@ -117,11 +118,9 @@ def as_time(value: Any) -> str | None:
             moment = datetime.fromtimestamp(value, UTC)
         else:
             return None
+        return None if moment.tzinfo is None else written_time(moment.astimezone(UTC))
     except (ValueError, OverflowError, OSError):
         return None
-    if moment.tzinfo is None:
-        return None
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _message(choice: Any) -> Raw | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from time import gmtime, strftime
+from time import gmtime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -196,4 +196,4 @@ def iso_time(ms: Milliseconds) -> str:
 
 @lru_cache(maxsize=64)
 def _iso_second(seconds: int) -> str:
-    return strftime("%Y-%m-%dT%H:%M:%S", gmtime(seconds))
+    return "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}".format(*gmtime(seconds))

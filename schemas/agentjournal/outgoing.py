@@ -17,6 +17,7 @@ from agentjournal.events.fields import ID_RULE, is_id
 from agentjournal.ids import new_event_id
 from agentjournal.offloading import offload, refuse_our_name
 from agentjournal.requests import MAX_EVENTS, MAX_REQUEST_BYTES, NewEvent
+from agentjournal.stored import written_time
 
 Redact: TypeAlias = Callable[[Event], Event]
 
@@ -40,7 +41,7 @@ def outgoing(
         raise AppendRejected(
             "events", f"has {len(batch)} events, at most {MAX_EVENTS} are one append"
         )
-    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    now = written_time(datetime.now(UTC))
     made = [_one(kind, index, event, redact, now) for index, event in enumerate(batch)]
     if contents is not None:
         made = [_offloaded(event, contents) for event in made]

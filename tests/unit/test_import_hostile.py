@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from importers.chat_completion import as_time
 from importers.imported import Imported
 from importers.openai_chat import read_openai_chat
 from tests.support import RULES
@@ -22,7 +23,11 @@ NAMES = (
     *("task_id", "trial", "session_id", "function", "custom", "arguments", "text", "image_url"),
     *("url", "file", "file_id", "finish_reason", "index", "kwargs", "$int", "half\ud800"),
 )
-LEAVES = (None, True, 0, -1, 1.5, float("nan"), 10**25, "", "x\0\ud800", "user", "text", "function")
+BEFORE_ALL_YEARS = "0001-01-01T00:00:00+01:00"
+LEAVES = (
+    *(None, True, 0, -1, 1.5, float("nan"), 10**25, "", "x\0\ud800", "user", "text", "function"),
+    BEFORE_ALL_YEARS,
+)
 
 CONTENT = [
     {"type": "text", "text": "a"},
@@ -120,3 +125,19 @@ def test_what_is_read_is_taken_by_the_log_and_read_alike_again(seed: int) -> Non
                 _, fault = RULES.check("session", each.type, each.schema_version, each.data)
                 assert fault is None
     assert sessions > FILES_A_SEED / 2
+
+
+@pytest.mark.parametrize(
+    ("value", "time"),
+    [
+        (1.5, "1970-01-01T00:00:01.500Z"),
+        ("2026-01-31T14:00:00.1239+02:00", "2026-01-31T12:00:00.123Z"),
+        ("0987-06-05T00:00:00Z", "0987-06-05T00:00:00.000Z"),
+        ("2026-01-31T14:00:00", None),  # nobody knows where
+        (BEFORE_ALL_YEARS, None),
+        (10**25, None),
+        (True, None),
+    ],
+)
+def test_a_time_is_read_where_there_is_one(value: object, time: str | None) -> None:
+    assert as_time(value) == time
