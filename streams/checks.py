@@ -75,9 +75,9 @@ def _check_expiry(
     if head.lease.is_live(at_ms):
         reason = "a worker has the session's lease"
         raise RefusedError(Refusal("not_idle", f"{place}.type", reason))
-    reason = check_idle(head.lifetime, body["idle_s"], head.last_activity_ms, at_ms) or ""
-    if reason:
-        raise RefusedError(Refusal("not_idle", f"{place}.data.idle_s", reason))
+    busy = check_idle(head.lifetime, body["idle_s"], head.last_activity_ms, at_ms)
+    if busy is not None:
+        raise RefusedError(Refusal("not_idle", f"{place}.data.idle_s", busy))
 
 
 def typed(request: Request, parsed: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:

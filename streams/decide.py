@@ -255,9 +255,12 @@ def _refusal(
     if stream is not None and request is not None:
         answer = Answer(stream, request.append_id, request.attempt, refusal)
         reply_to = request.reply_to
-    is_dead = refusal.reason in _DEAD_REASONS
-    if refusal.reason == "conflict" and request is not None:
-        # A session that was about to expire went on: that is as it should be.
-        is_dead = request.events[0].type != "session.expired"
-    dead = refusal if is_dead else None
+    dead = refusal if _is_dead(refusal, request) else None
     return Outcome(stream, head, (), reply_to, answer, dead)
+
+
+def _is_dead(refusal: Refusal, request: Request | None) -> bool:
+    """Whether somebody is to be told for good; a session that was to expire and went on is fine."""
+    if refusal.reason == "conflict" and request is not None:
+        return request.events[0].type != "session.expired"
+    return refusal.reason in _DEAD_REASONS

@@ -17,6 +17,8 @@ _NAMES = ("events", "bytes", "tokens", "age_s")  # in the order in which they ar
 _NO_LIMIT = 2**64 - 1
 _MOST_MS = 2**63 - 1  # what a column holds
 
+STATING = frozenset({"session.started", "session.updated"})  # a TTL, and limits
+
 # Outcomes of what was begun before, and what is needed to record them or to let go.
 ALWAYS = frozenset(
     {
@@ -77,9 +79,6 @@ def lifetime_after(lifetime: Lifetime, event_type: str, body: dict[str, Any]) ->
     ttl_s, limits = body.get("ttl_s"), body.get("limits")
     ttl_ms = lifetime.ttl_ms if ttl_s is None else _milliseconds(ttl_s)
     return lifetime._replace(ttl_ms=ttl_ms, limits=_limits_after(lifetime.limits, limits or {}))
-
-
-STATING = frozenset({"session.started", "session.updated"})
 
 
 def _milliseconds(seconds: float) -> int:
