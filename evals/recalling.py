@@ -88,9 +88,8 @@ def recallings(
             yield {LEXICAL: Recalling(runner, MemoryRecalls(world))}
             return
         settings = Settings("nowhere", address, "nowhere", TENANT)
-        runner.run(
-            _fill(settings, [each for log in world.events.values() for each in log], embedder)
-        )
+        events = [each for partition in world.events.values() for each in partition]
+        runner.run(fill(settings, events, embedder))
         views = PostgresViews(settings)
         found = {LEXICAL: Recalling(runner, ByWords(views))}
         if embedder is not None:
@@ -112,7 +111,7 @@ async def _said(world: World, corpus: Corpus) -> None:
             await session.append(SessionEnded())
 
 
-async def _fill(settings: Settings, events: Sequence[Recorded], embedder: Embedder | None) -> None:
+async def fill(settings: Settings, events: Sequence[Recorded], embedder: Embedder | None) -> None:
     """Fill the read models that recall asks, by the projections that fill them anywhere."""
     await migrate(settings)
     projections = [RECALL, FACTS_PROJECTION]
@@ -126,4 +125,3 @@ async def _fill(settings: Settings, events: Sequence[Recorded], embedder: Embedd
                 if projection.reads(each):
                     projection.fold(each, Context(), changes)
             await write_rows(connection, projection, changes)
-        await connection.execute("ANALYZE")

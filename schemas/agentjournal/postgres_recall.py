@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from agentjournal.ids import StreamId, Version, parse_stream
 from agentjournal.memory.embedding import vector_text
 from agentjournal.memory.facts import Learned, Promoted, Retracted, Said, current_facts
-from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding
+from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding, is_enough
 from agentjournal.postgres_views import PostgresViews
 from agentjournal.sql_statements import read_statements
 from agentjournal.working_memory import now
@@ -26,16 +26,14 @@ class PostgresRecalls:
 
     async def find(self, asked: Asked) -> Sequence[Hit]:
         """Return the candidates. As the port."""
-        given: dict[str, Any] = {
-            "entity": asked.entity,
-            "terms": list(asked.terms),
-            "most": asked.most,
-        }
-        rows = await self._rows(asked, given)
-        hits = [_hit(row) for row in rows]
-        if fact_ids := [hit.ref for hit in hits if hit.tier == "fact"]:
-            hits = holding(hits, await self._holding(asked.entity, fact_ids))
-        return hits
+        while True:
+            found = [_hit(row) for row in await self._rows(asked)]
+            hits = found
+            if fact_ids := [hit.ref for hit in found if hit.tier == "fact"]:
+                hits = holding(found, await self._holding(asked.entity, fact_ids))
+            if is_enough(asked, len(found), len(hits)):
+                return hits
+            asked = asked.further()
 
     async def texts(self, entities: Sequence[StreamId], events: Collection[Event]) -> Texts:
         """Return all passages of events. As the port."""
@@ -47,7 +45,12 @@ class PostgresRecalls:
         )
         return {(StreamId(row["stream"]), Version(row["version"])): row["texts"] for row in rows}
 
-    async def _rows(self, asked: Asked, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    async def _rows(self, asked: Asked) -> list[dict[str, Any]]:
+        given: dict[str, Any] = {
+            "entity": asked.entity,
+            "terms": list(asked.terms),
+            "most": asked.most,
+        }
         if asked.vector is None or not await self.can_compare():
             return await self._views.select(_SQL["lexical"], **given)
         vector = vector_text(asked.vector)
@@ -63,22 +66,28 @@ class PostgresRecalls:
     async def _holding(self, entity: StreamId, fact_ids: Sequence[str]) -> Mapping[str, str]:
         """Return the first ids of those facts that hold now, by every id that says one."""
         kind, tenant, name = parse_stream(entity)
-        whose: dict[str, Any] = {"tenant": tenant, "kind": kind, "name": name}
-        statements, retractions = await asyncio.gather(
-            self._views.select(_SQL["statements"], **whose, fact_ids=list(fact_ids)),
-            self._views.select(_SQL["retractions"], **whose),
-        )
-        session_ids = sorted({row["session_id"] for row in statements} - {""})
-        promotions = await self._views.select(
-            _SQL["promotions"], tenant=tenant, session_ids=session_ids
+        rows = await self._views.select(
+            _SQL["said"], tenant=tenant, kind=kind, name=name, fact_ids=list(fact_ids)
         )
         said = Said(
-            [Learned(**row) for row in statements],
-            [Retracted(**row) for row in retractions],
-            [Promoted(**row) for row in promotions],
+            [_of(Learned, row) for row in rows if row["what"] == "learned"],
+            [_of(Retracted, row) for row in rows if row["what"] == "retracted"],
+            [_promoted(row) for row in rows if row["what"] == "promoted"],
         )
         held = current_facts(said, now())
         return {each.fact_id: fact.said[0].fact_id for fact in held for each in fact.said}
+
+
+T = TypeVar("T", Learned, Retracted)
+
+
+def _of(kind: type[T], row: Mapping[str, Any]) -> T:
+    return kind(**{each.name: row[each.name] for each in fields(kind)})
+
+
+def _promoted(row: Mapping[str, Any]) -> Promoted:
+    names = ("session_id", "extractor", "extractor_order", "recorded_at")
+    return Promoted(through_version=row["said_version"], **{name: row[name] for name in names})
 
 
 def _hit(row: Mapping[str, Any]) -> Hit:

@@ -15,7 +15,7 @@ from agentjournal.events import (
     MessageRetracted,
     SessionUpdated,
 )
-from agentjournal.ids import stream_id
+from agentjournal.ids import StreamId
 from agentjournal.memory.embedding import local_embedder
 from agentjournal.memory.recalls import Asked, Recalled
 from agentjournal.postgres_views import PostgresViews
@@ -29,6 +29,7 @@ from local.stack import Stack
 from tests.servers import (
     connected,
     fresh_settings,
+    inside,
     query,
     roles,
     roles_in_a_process,
@@ -202,14 +203,10 @@ async def test_tenants_and_entities_are_walls(indexed: Settings) -> None:
 
 
 async def crafted_hits(log: Log, entity: str) -> int:
-    stream = stream_id("user", log.settings.tenant, "nobody")
-    vector = (0.0,) * 384
-    vector = (1.0, *vector[1:])
-    asked = Asked(type(stream)(entity), ["launch", "zanzibar"], vector, "all-MiniLM-L6-v2-int8")
-    rows = await log._servers.recalls._rows(  # type: ignore[attr-defined]
-        asked, {"entity": entity, "terms": list(asked.terms), "most": 100}
-    )
-    return len(rows)
+    vector = (1.0, *(0.0,) * 383)
+    terms = ["launch", "zanzibar"]
+    asked = Asked(StreamId(entity), terms, vector, "all-MiniLM-L6-v2-int8")
+    return len(await inside(log).recalls.find(asked))
 
 
 async def test_a_query_is_words_to_look_for_and_never_a_command(indexed: Settings) -> None:

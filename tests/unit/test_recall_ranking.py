@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from agentjournal.ids import StreamId, Version
 from agentjournal.memory.fact_text import fact_text
 from agentjournal.memory.passages import MAX_PASSAGE, passages_of
-from agentjournal.memory.ranking import Scored, bm25, bm25_of, fused, with_the_best_beside
+from agentjournal.memory.ranking import (
+    Counted,
+    Document,
+    Scored,
+    best,
+    bm25,
+    bm25_of,
+    fused,
+    with_the_best_beside,
+)
 from agentjournal.memory.recalling import checked, find_of_each, ranked
 from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding
 from agentjournal.memory.terms import query_terms, terms_of
@@ -80,9 +89,21 @@ def test_bm25_is_what_the_formula_says() -> None:
 
 
 def test_a_word_that_is_repeated_again_and_again_counts_as_four() -> None:
-    documents = [{"cat": 9, "dog": 1}, {"cat": 4, "dog": 6}, {"cat": 3, "dog": 7}]
+    documents = [Document({"cat": often}, 10) for often in (9, 4, 3)]
     nine, four, three = bm25_of(["cat"], documents)
     assert nine == four > three
+
+
+def test_what_is_gone_still_counts_among_what_was_said() -> None:
+    there = [Document({"cat": 1}, 2), Document({"dog": 1}, 1)]
+    # Of ten documents with 30 terms one has the word: its length is 2 thirds of the average.
+    expected = math.log(1 + 9.5 / 1.5) * 2.2 / (1 + 1.2 * (0.6 + 0.4 * 2 / 3))
+    assert bm25_of(["cat"], there, Counted(10, 30)) == [pytest.approx(expected), 0]
+    assert bm25_of(["cat"], [], Counted(0, 0)) == []
+
+
+def test_scores_that_differ_behind_six_places_are_in_the_order_of_what_is_equal() -> None:
+    assert best({"b": 0.1 + 0.2 + 0.3, "a": 0.3 + 0.2 + 0.1, "c": 0.61}, "abc") == ["c", "a", "b"]
 
 
 def test_a_rare_word_counts_more_than_a_frequent_one() -> None:

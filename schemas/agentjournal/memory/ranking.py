@@ -30,7 +30,20 @@ class Scored(NamedTuple):
 
 def bm25(query: str, texts: Sequence[str]) -> list[float]:
     """Return the score of each text; 0: none of the query's terms stands in it."""
-    return bm25_of(query_terms(query), [Counter(terms_of(text)) for text in texts])
+    return bm25_of(query_terms(query), [Document.of(text) for text in texts])
+
+
+class Document(NamedTuple):
+    """A text: how often its terms stand in it, and how many there are."""
+
+    often: Mapping[str, int]
+    length: int
+
+    @classmethod
+    def of(cls, text: str) -> Document:
+        """Return a text as it is counted."""
+        terms = terms_of(text)
+        return cls(Counter(terms), len(terms))
 
 
 class Counted(NamedTuple):
@@ -41,23 +54,22 @@ class Counted(NamedTuple):
 
 
 def bm25_of(
-    asked: Sequence[str], documents: Sequence[Mapping[str, int]], among: Counted | None = None
+    asked: Sequence[str], documents: Sequence[Document], among: Counted | None = None
 ) -> list[float]:
-    """Return the score of documents, each given as how often its terms stand in it.
+    """Return the score of each document.
 
     `among` is more than the documents where some are gone. Source: Robertson and Zaragoza, The
     Probabilistic Relevance Framework (2009); the idf is never negative.
     """
-    lengths = [sum(document.values()) for document in documents]
-    among = among or Counted(len(documents), sum(lengths))
+    among = among or Counted(len(documents), sum(each.length for each in documents))
     average = max(among.terms / max(among.documents, 1), 1.0)
     idf: dict[str, float] = {}
     for term in asked:
-        holding = sum(1 for document in documents if term in document)
+        holding = sum(1 for each in documents if term in each.often)
         idf[term] = _idf(max(among.documents, holding), holding)
     return [
-        sum(idf[t] * _weight(document[t], length / average) for t in asked if t in document)
-        for document, length in zip(documents, lengths, strict=True)
+        sum(idf[t] * _weight(often[t], length / average) for t in asked if t in often)
+        for often, length in documents
     ]
 
 
@@ -105,7 +117,10 @@ def with_the_best_beside(
 
 
 def best(scores: Mapping[K, float], order: Iterable[K]) -> list[K]:
-    """Return the keys of scores above 0, the highest first, equal ones as in `order`."""
+    """Return the keys of scores above 0, the highest first, equal ones as in `order`.
+
+    Scores are equal to six places: what was added in another order differs behind these.
+    """
     places = {key: place for place, key in enumerate(order)}
     found = [key for key, score in scores.items() if score > 0]
-    return sorted(found, key=lambda key: (-scores[key], places[key]))
+    return sorted(found, key=lambda key: (-round(scores[key], 6), places[key]))

@@ -24,6 +24,10 @@ class Asked:
     model: str = ""  # that made the vector
     most: int = 100  # candidates of each measure
 
+    def further(self) -> Asked:
+        """Return the query as it is asked again, for more candidates."""
+        return replace(self, most=4 * self.most)
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -59,6 +63,14 @@ def holding(hits: Iterable[Hit], facts: Mapping[str, str]) -> list[Hit]:
     """
     kept = [hit for hit in hits if hit.tier != "fact" or hit.ref in facts]
     return [replace(hit, ref=facts[hit.ref]) if hit.tier == "fact" else hit for hit in kept]
+
+
+def is_enough(asked: Asked, found: int, held: int) -> bool:
+    """Whether candidates need not be looked for further: most hold, or there are no more.
+
+    What was said of a slot again and again would else leave no room for what is said there now.
+    """
+    return found < asked.most or 2 * held >= found
 
 
 class Recalls(Protocol):

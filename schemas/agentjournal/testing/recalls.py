@@ -9,8 +9,8 @@ from typing import Any
 
 from agentjournal.ids import StreamId, Version
 from agentjournal.memory.known import holding as holding_now
-from agentjournal.memory.ranking import Counted, bm25_of
-from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding
+from agentjournal.memory.ranking import Counted, Document, bm25_of
+from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding, is_enough
 from agentjournal.testing.facts import MemoryFacts
 from agentjournal.testing.world import World
 
@@ -29,13 +29,23 @@ class MemoryRecalls:
         streams = self._streams(asked.entity)
         rows = self._shown(asked.entity)
         among = Counted(*(sum(row.get(n) or 0 for row in streams) for n in ("passages", "terms")))
-        scores = bm25_of(asked.terms, [_terms(row["terms"]) for row in rows], among)
+        scores = bm25_of(asked.terms, [_document(row) for row in rows], among)
         hits = [_hit(row, score) for row, score in zip(rows, scores, strict=True) if score > 0]
         hits.sort(key=lambda hit: (-hit.lexical, hit.place))
-        known = await self._facts.known(asked.entity, None)
+        is_told = any(hit.tier == "fact" for hit in hits)
+        first_ids = await self._holding(asked.entity) if is_told else {}
+        while True:
+            found = hits[: asked.most]
+            held = holding(found, first_ids)
+            if is_enough(asked, len(found), len(held)):
+                return held
+            asked = asked.further()
+
+    async def _holding(self, entity: StreamId) -> Mapping[str, str]:
+        """Return the first ids of the facts that hold now, by every id that says one."""
+        known = await self._facts.known(entity, None)
         facts = holding_now(known.facts, None, self._world.clock.now())
-        first_ids = {each: fact.fact_id for fact in facts for each in fact.fact_ids}
-        return holding(hits[: asked.most], first_ids)
+        return {each: fact.fact_id for fact in facts for each in fact.fact_ids}
 
     async def can_compare(self) -> bool:
         """Return that there are no vectors. As the port."""
@@ -61,7 +71,7 @@ class MemoryRecalls:
             row
             for row in self._world.cores.rows("recall_streams")
             if row.get("own_scope") == entity
-            or entity in (row.get("entity_scopes") or "").split("\n")
+            or entity in (row.get("entity_scopes") or "").splitlines()
         ]
 
     def _is_gone(self, row: Mapping[str, Any]) -> bool:
@@ -74,8 +84,9 @@ class MemoryRecalls:
         )
 
 
-def _terms(postings: str) -> dict[str, int]:
-    return {term: _OFTEN.index(label) for term, label in _POSTING.findall(postings)}
+def _document(row: Mapping[str, Any]) -> Document:
+    postings = _POSTING.findall(row["terms"])
+    return Document({term: _OFTEN.index(label) for term, label in postings}, row["length"])
 
 
 def _place(row: Mapping[str, Any]) -> tuple[str, int, int]:
