@@ -224,6 +224,11 @@ class Handle:
         return self._begun is not None
 
     @property
+    def redacts(self) -> bool:
+        """Whether the log may have less of an event than was appended."""
+        return self._servers.redact is not None
+
+    @property
     def written_at(self) -> float:
         """When something was last recorded through this handle, by the loop's clock."""
         return self._written_at

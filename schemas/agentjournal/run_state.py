@@ -67,7 +67,8 @@ class Known:
         self._is_dirty = False  # whether something was sent of which nobody knows the outcome
         self._held_from = session.time.monotonic()
         self._ahead: dict[int, list[Event]] = {}  # by first version
-        self._asked: dict[str, str] = {}  # arguments of the calls that were asked for here
+        # Arguments of the calls that were asked for here, where the log may not have all of them.
+        self._asked: dict[str, str] = {}
         if state.version < lease.fence:
             self._ahead[lease.fence] = [lease]
             self._fold_ahead()
@@ -204,10 +205,8 @@ class Known:
         return [*opening, *ended, TurnEnded(turn_id=turn_id, reason="limit", error=failure)]
 
     def _recorded(self, events: Sequence[Event], receipt: Receipt) -> None:
-        for event in events:
-            for part in event.parts if isinstance(event, MessageAdded) else ():
-                if isinstance(part, ToolCallPart):
-                    self._asked[part.call_id] = part.arguments_text
+        if self.session.redacts:
+            self._asked |= _arguments_of(events)
         if receipt.first_version > self.state.version:
             self._ahead[receipt.first_version] = list(events)
             self._fold_ahead()
@@ -244,3 +243,13 @@ class Known:
     async def abandon(self) -> None:
         """Stop renewing the lease, and leave it to pass by itself."""
         await self._keeper.stop()
+
+
+def _arguments_of(events: Sequence[Event]) -> dict[str, str]:
+    return {
+        part.call_id: part.arguments_text
+        for event in events
+        if isinstance(event, MessageAdded)
+        for part in event.parts
+        if isinstance(part, ToolCallPart)
+    }
