@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from agentjournal.events import Entity
 from agentjournal.memory.candidates import Candidate, Refused, Statement
-from agentjournal.memory.judging import FICTION, Span, is_meant, objection
+from agentjournal.memory.judging import (
+    FICTION,
+    HYPOTHETICAL,
+    NEGATED,
+    TASK_ONLY,
+    UNCERTAIN,
+    Span,
+    is_meant,
+    objection,
+)
 from agentjournal.memory.rule import Rule
 from agentjournal.memory.rules import Rules
 from agentjournal.memory.sentences import Sentence, own_sentences
@@ -18,6 +27,8 @@ from agentjournal.memory.values import normal_form, value_of
 
 NO_ENTITY = "of nobody in this session"
 NO_VALUE = "not a value of its slot"
+_INTERJECTION = 2  # words: "Yes." and "Home, then." come before an answer
+_LEFT_TO_OTHERS = frozenset({HYPOTHETICAL, NEGATED, TASK_ONLY, UNCERTAIN})
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00a0": " ", "\u202f": " "})
 _NOT_IN_NAMES = re.compile(r"\W+")
 _SPELLINGS = (("favorite", "favourite"), ("color", "colour"), ("flavor", "flavour"))
@@ -67,7 +78,8 @@ class Listening:
                 sentence.text
             )
             self._read(statement, sentence, asked, is_fiction=is_fiction)
-            asked = ""
+            if len(sentence.text.split()) > _INTERJECTION:
+                asked = ""
 
     def _read(
         self, statement: Statement, sentence: Sentence, asked: str, *, is_fiction: bool
@@ -88,10 +100,10 @@ class Listening:
         retracts: bool,
     ) -> None:
         count = len(self.candidates)
-        matches = list(_matches(read, asked, self.rules))
+        matches = list(_matches(read, asked, self.rules, self._takes))
         if not matches and (whole := _completed(read, self.rules)) is not None:
             read = whole
-            matches = list(_matches(read, "", self.rules))
+            matches = list(_matches(read, "", self.rules, self._takes))
         for found in matches:
             reason = objection(found.rule, read, found.span, self.rules.cues)
             if is_fiction:
@@ -102,6 +114,12 @@ class Listening:
             self._keep(statement, found, quote, retracts=retracts)
         if retracts and len(self.candidates) == count:
             self._forget(statement, read, quote)
+
+    def _takes(self, found: Found, read: Sentence) -> bool:
+        """Return whether a find keeps its words from later rules: they may be said of another."""
+        if not any(kind in self.entities for kind in found.rule.entities):
+            return False
+        return objection(found.rule, read, found.span, self.rules.cues) not in _LEFT_TO_OTHERS
 
     def _keep(self, statement: Statement, found: Found, quote: str, *, retracts: bool) -> None:
         entity, slot = self._place(found)
@@ -200,7 +218,9 @@ def _taken_back(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bo
             yield Sentence(said, sentence.start), said != clause
 
 
-def _matches(sentence: Sentence, asked: str, rules: Rules) -> Iterator[Found]:
+def _matches(
+    sentence: Sentence, asked: str, rules: Rules, takes: Callable[[Found, Sentence], bool]
+) -> Iterator[Found]:
     """Yield what the rules find; of two for the same words the first rule's."""
     lowered = sentence.text.casefold()
     claimed: list[Span] = []
@@ -216,7 +236,7 @@ def _matches(sentence: Sentence, asked: str, rules: Rules) -> Iterator[Found]:
                 value = Span(*match.span("value")) if found.written is not None else found.span
                 if any(_overlap(value, taken) for taken in claimed):
                     continue
-                if "shared" not in rule.allow:
+                if "shared" not in rule.allow and takes(found, sentence):
                     claimed.append(value)
                 yield found
 
