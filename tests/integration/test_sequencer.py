@@ -115,6 +115,14 @@ async def test_a_sequencer_that_starts_again_remembers_everything(fresh: Setting
         assert [r.first_version for r in receipts] == [2, 3, 4]
 
 
+async def test_each_of_many_streams_is_saved(fresh: Settings) -> None:
+    async with roles(fresh, sequencer), connected(fresh) as log, asyncio.TaskGroup() as group:
+        for number in range(600):  # more than a statement takes
+            group.create_task(log.session(f"s-{number}").append(message("a")))
+    saved = await query(fresh, "SELECT count(*), min(version) FROM agentjournal_internal.heads")
+    assert saved == [{"count": 600, "min": 2}]
+
+
 async def test_heads_that_were_lost_are_built_again_from_the_log(fresh: Settings) -> None:
     async with connected(fresh) as log:
         async with roles(fresh, sequencer):
