@@ -14,6 +14,7 @@ from agentjournal.errors import IntegrityError, SessionMismatch
 from agentjournal.events import Parent, SessionStarted
 from agentjournal.events.decode import rejection
 from agentjournal.ids import StreamId, Version, parse_stream, stream_id
+from agentjournal.session_terms import inherited_terms
 from agentjournal.state import Compaction, Message, SessionState
 from agentjournal.stored import Foldable
 from agentjournal.tool_calls import ToolCall
@@ -48,6 +49,7 @@ def forked(
             agent=agent or state.agent or handle.agent,
             title=title if title is not None else state.title,
             parent=parent,
+            **inherited_terms(state),
         )
     except ValidationError as error:
         raise rejection(error) from None

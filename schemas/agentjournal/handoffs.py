@@ -29,12 +29,14 @@ from agentjournal.events import (
 from agentjournal.events.decode import rejection
 from agentjournal.execution_state import Handoff
 from agentjournal.ids import Version, parse_stream
+from agentjournal.session_terms import inherited_terms
 from agentjournal.state import SessionState
 from agentjournal.turns import waiting
 from agentjournal.usage import usage_of
 
 Mode: TypeAlias = Literal["delegate", "transfer"]
 VIOLATED = "constraint_violated"  # the type of a failure, and the code of a call's
+TASK_MESSAGE = "task-"  # begins the id of the message that a child session begins with
 _MOST_TITLE = 120
 
 
@@ -142,6 +144,7 @@ def child_start(state: SessionState, handoff: Handoff) -> SessionStarted:
         agent=handoff.to_agent,
         title=handoff.task.partition("\n")[0][:_MOST_TITLE],
         parent=Parent(session_id=session_id, version=handoff.version, relation="handoff"),
+        **inherited_terms(state),
     )
 
 
@@ -150,7 +153,7 @@ def first_message(handoff: Handoff) -> MessageAdded:
     return MessageAdded(
         role="user",
         content=shown_task(handoff),
-        message_id=f"task-{_id_of(handoff.handoff_id)}",
+        message_id=f"{TASK_MESSAGE}{_id_of(handoff.handoff_id)}",
     )
 
 

@@ -200,8 +200,9 @@ class Session(SessionRecall, SessionPlans, SessionHandoffs):
         """Begin a session that goes on from where this one is, or was `at` a version or a moment.
 
         Nothing is copied: what the fork is loaded as begins with the messages, calls and summaries
-        of this one, at versions up to 0. It has this one's user, and its title and agent unless
-        others are given. Both go on without each other; calls that are open stay this one's.
+        of this one, at versions up to 0. It has this one's user, entities, limits and TTL, and its
+        title and agent unless others are given. Both go on without each other; calls that are open
+        stay this one's.
 
         Raises what `load` raises of this session, SessionMismatch when it is another user's than
         this handle's, VersionConflict when there is a session `session_id`, ValueError for

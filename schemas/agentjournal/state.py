@@ -25,6 +25,7 @@ from agentjournal.events import (
     InputRequested,
     LeaseAcquired,
     LeaseReleased,
+    Limits,
     MessageAdded,
     MessageRetracted,
     ModelCalled,
@@ -63,6 +64,7 @@ from agentjournal.execution_state import (
 )
 from agentjournal.ids import StreamId, Version
 from agentjournal.lease_state import SessionLease, lease_acquired, lease_released
+from agentjournal.session_terms import session_started, session_updated
 from agentjournal.stored import Foldable
 from agentjournal.summary import Summary
 from agentjournal.tool_calls import ToolCall, begin_call, end_call, settle_call
@@ -130,6 +132,8 @@ class SessionState(WorkState):
     turn_id: str | None = None  # of the turn that is open
     parent: Parent | None = None
     entities: Sequence[Entity] = ()  # that it is about beside its user
+    limits: Limits | None = None  # those that are its own
+    ttl_s: float | None = None  # None: its tenant's
     turn: Turn | None = None  # the last one, open or ended
     seen: set[int] = field(default_factory=set[int])  # versions of messages that turns began with
     lease: SessionLease | None = None
@@ -191,16 +195,6 @@ def _retract(state: SessionState, event: MessageRetracted, _: Foldable) -> None:
 
 def _compact(state: SessionState, event: ConversationCompacted, recorded: Foldable) -> None:
     state.compactions.append(_compaction(event, recorded.version))
-
-
-def _start(state: SessionState, event: SessionStarted, _: Foldable) -> None:
-    state.user, state.agent, state.title = event.user, event.agent, event.title
-    state.parent, state.entities = event.parent, event.entities
-
-
-def _update(state: SessionState, event: SessionUpdated, _: Foldable) -> None:
-    state.title = event.title if event.title is not None else state.title
-    state.entities = event.entities if event.entities is not None else state.entities
 
 
 def _rewind(state: SessionState, event: ConversationRewound, recorded: Foldable) -> None:
@@ -285,8 +279,8 @@ _FOLDS: Mapping[type[Event], _Fold] = {
     HandoffAccepted: handoff_accepted,
     HandoffCompleted: handoff_ended,
     HandoffFailed: handoff_ended,
-    SessionStarted: _start,
-    SessionUpdated: _update,
+    SessionStarted: session_started,
+    SessionUpdated: session_updated,
     SessionEnded: _status("ended"),
     SessionExpired: _status("expired"),
     SessionDeleted: _status("deleted"),

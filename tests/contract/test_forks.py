@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 
 from agentjournal import (
+    Entity,
+    Limit,
+    LimitExceeded,
+    Limits,
     Log,
     Session,
     SessionMismatch,
     SessionNotFound,
+    SessionStarted,
+    SessionUpdated,
     VersionConflict,
     VersionNotFound,
 )
@@ -46,6 +52,33 @@ async def test_parent_and_fork_go_on_without_each_other(clients: Clients) -> Non
         assert [m["content"] for m in (await child.window()).messages][-2:] == ["e", "f"]
         [first, *_] = [e async for e in child.events()]
         assert first.data["parent"] == {"session_id": "f", "version": 3, "relation": "fork"}
+
+
+async def test_a_fork_is_about_whom_its_parent_was_about_then_and_has_its_limits(
+    clients: Clients,
+) -> None:
+    project, account = Entity(kind="project", id="p-1"), Entity(kind="account", id="a-1")
+    most = Limit(maximum=5, policy="refuse")
+    async with clients.connected() as log:
+        parent = log.session("p", user="u", entities=[project], limits={"events": 9}, ttl_s=60)
+        await parent.append(message("a"))
+        limited = SessionUpdated(limits=Limits(events=most, bytes=Limit(maximum=10**6)), ttl_s=90)
+        last = (await parent.append(limited)).last_version
+        small = Limit(maximum=10**4)
+        await parent.append(SessionUpdated(entities=[account], limits=Limits(bytes=small)))
+        fork = await parent.fork(at=last, session_id="f")
+        [first] = [e.event async for e in fork.events()]
+        assert isinstance(first, SessionStarted)
+        assert (first.user, first.entities, first.ttl_s) == ("u", [project], 90)
+        assert first.limits == Limits(events=most, bytes=Limit(maximum=10**6))
+        for _ in range(4):
+            await fork.append(message("b"))
+        with pytest.raises(LimitExceeded):
+            await fork.append(message("c"))
+        again = await (await parent.fork()).fork()
+        [first] = [e.event async for e in again.events()]
+        assert isinstance(first, SessionStarted)
+        assert (first.entities, first.limits) == ([account], Limits(events=most, bytes=small))
 
 
 async def test_what_cannot_be_forked_is_said_and_nothing_is_written(clients: Clients) -> None:

@@ -7,18 +7,23 @@ import pytest
 import agentjournal
 from agentjournal import (
     ConstraintViolated,
+    Entity,
     Handoff,
     HandoffNotFound,
+    Limit,
+    Limits,
     Log,
     MessageAdded,
     ModelCalled,
     Money,
     Parent,
+    SessionStarted,
     Tool,
 )
 from agentjournal.events import Cost
 from tests.agents import asks, says, types, work
 from tests.clients import Clients
+from tests.promoted import PlainExtracting
 
 COUNTED = says("There are 3.")
 
@@ -80,6 +85,35 @@ async def test_a_child_sees_what_it_was_given_and_its_result_comes_back(clients:
         ]
         parent = (await child.load()).parent
         assert parent == Parent(session_id="boss", version=handoff.version, relation="handoff")
+
+
+async def test_a_child_is_about_whom_its_parent_is_about_and_has_its_limits(
+    clients: Clients,
+) -> None:
+    project = Entity(kind="project", id="p-1")
+    limits = Limits(events=Limit(maximum=50, policy="refuse"))
+    async with clients.connected() as log:
+        boss = log.session("boss", user="u-7", entities=[project], limits=limits, ttl_s=600)
+        await boss.append(MessageAdded(role="user", content="Where does the project stand?"))
+        handoff = await handed(log)
+        [started, *_] = [each.event async for each in child_of(log, handoff).events()]
+        assert isinstance(started, SessionStarted)
+        assert (started.user, started.entities) == ("u-7", [project])
+        assert (started.limits, started.ttl_s) == (limits, 600)
+
+
+async def test_what_is_handed_over_are_an_agents_words_and_no_users(clients: Clients) -> None:
+    async with clients.connected() as log:
+        task = "topic = beans\nCount them."
+        async with log.session("boss", user="u-7", agent="boss").resume(lease_s=1) as run:
+            await run.say("How many beans are there?")
+            handoff = await run.hand_off("counter", task)
+        child = child_of(log, handoff)
+        await child.append(MessageAdded(role="user", content="colour = green"))
+        made = await child.promote(extracting=PlainExtracting())
+        assert [(each.fact.attribute, each.fact.author_role) for each in made.learned] == [
+            ("colour", "user")
+        ]
 
 
 async def test_the_same_handed_over_again_is_the_same_handoff(clients: Clients) -> None:

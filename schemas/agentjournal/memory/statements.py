@@ -19,6 +19,7 @@ from agentjournal.events import (
     Event,
     MessageAdded,
     MessageRetracted,
+    SessionStarted,
     TextPart,
     ToolCompleted,
     ToolFailed,
@@ -26,12 +27,14 @@ from agentjournal.events import (
     ToolStarted,
 )
 from agentjournal.events.parts import Output
+from agentjournal.handoffs import TASK_MESSAGE
 from agentjournal.ids import Version, parse_stream
 from agentjournal.memory.candidates import Statement
 
 MAX_TOOL_TEXT = 8_000  # characters: what names the thing that was dealt with stands at the top
 MAX_VALUES = 200  # of an object at its top level
 MAX_MESSAGE = 60_000  # beyond it, text was pasted
+_SAYING = ("message.", "tool.", "conversation.rewound", "session.started")
 _IMPORTER = "import"  # the last part of the source that importers write
 
 
@@ -78,6 +81,7 @@ class StatementReader:
         self._kept: list[_Kept] = []
         self._messages: dict[str, list[_Kept]] = {}
         self._calls: dict[str, _Kept] = {}  # the latest of each call id
+        self._is_handed = False  # begun by another agent, who wrote the first message
 
     def statements(self) -> list[Statement]:
         """Return what was said so far and still counts."""
@@ -89,7 +93,7 @@ class StatementReader:
 
     def add(self, recorded: Recorded) -> None:
         """Take the next event. Raises EventUnreadable."""
-        if recorded.type.startswith(("message.", "tool.", "conversation.rewound")):
+        if recorded.type.startswith(_SAYING):
             self._take(recorded.event, recorded)
 
     @singledispatchmethod
@@ -97,9 +101,16 @@ class StatementReader:
         """Keep nothing of other events."""
 
     @_take.register
+    def _(self, event: SessionStarted, _recorded: Recorded) -> None:
+        self._is_handed = event.parent is not None and event.parent.relation == "handoff"
+
+    @_take.register
     def _(self, event: MessageAdded, recorded: Recorded) -> None:
         if text := event.text[:MAX_MESSAGE]:
-            said = _statement(recorded, text, role=event.role, source="message")
+            # What an agent hands over is its words, though the other one is told as by a user.
+            by_agent = self._is_handed and event.message_id.startswith(TASK_MESSAGE)
+            role = "assistant" if by_agent else event.role
+            said = _statement(recorded, text, role=role, source="message")
             self._kept.append(kept := _Kept(said, event.message_id))
             self._messages.setdefault(event.message_id, []).append(kept)
         for call in event.tool_calls:
