@@ -85,10 +85,10 @@ def redrive(
 async def _parked() -> list[tuple[str, Parked]]:
     from consumers.postgres_pool import PostgresPool  # noqa: PLC0415 - loads what roles need
     from consumers.postgres_redrive import parked_streams  # noqa: PLC0415
-    from consumers.roles import READ_MODELS  # noqa: PLC0415
+    from consumers.roles import known_read_models  # noqa: PLC0415
 
     async with PostgresPool(find_settings(), name="parked", size=1) as pool:
-        found = await parked_streams(pool, READ_MODELS)
+        found = await parked_streams(pool, list(known_read_models().values()))
     return [(name, each) for name, rows in found.items() for each in rows]
 
 
@@ -99,10 +99,10 @@ async def redriven(settings: Settings, streams: Sequence[str], only: str | None)
     """
     from consumers.postgres_pool import PostgresPool  # noqa: PLC0415 - loads what roles need
     from consumers.postgres_redrive import parked_streams, redrive  # noqa: PLC0415
-    from consumers.roles import READ_MODELS  # noqa: PLC0415
+    from consumers.roles import known_read_models  # noqa: PLC0415
     from streams.ports import OutageError  # noqa: PLC0415
 
-    named = {each.name: each for each in READ_MODELS}
+    named = known_read_models()
     if only is not None and only not in named:
         raise CommandFailed(f"there is no read model {only}: there are {', '.join(named)}")
     done: list[Redriven] = []

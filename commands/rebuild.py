@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 
 ALL = "all"
+EMBEDDINGS = "embeddings"
 
 
 @commands.command()
@@ -58,8 +59,12 @@ def rebuild(
 
 
 async def rebuilt(settings: Settings, name: str, *, check: bool) -> Sequence[Rebuilt]:
-    """Rebuild one read model, or all. Raises CommandFailed for another name, Unavailable."""
+    """Rebuild one read model, or all but vectors.
+
+    Raises CommandFailed for another name, or where there can be no vectors; Unavailable.
+    """
     from consumers.filling import Fillers, log_errors_only  # noqa: PLC0415 - loads what roles need
+    from consumers.indexer import has_vectors, models_of, most_records  # noqa: PLC0415
     from consumers.kafka_log_reader import KafkaLogReader  # noqa: PLC0415
     from consumers.postgres_pool import PostgresPool  # noqa: PLC0415
     from consumers.postgres_rebuild import Rebuild  # noqa: PLC0415
@@ -70,10 +75,13 @@ async def rebuilt(settings: Settings, name: str, *, check: bool) -> Sequence[Reb
     try:
         async with (
             PostgresPool(settings, name="rebuild", size=6) as pool,
-            KafkaLogReader(settings, most_records=10_000) as log,
+            KafkaLogReader(settings, most_records=most_records(projections, 10_000)) as log,
         ):
+            if name == EMBEDDINGS and not await has_vectors(pool):
+                raise CommandFailed("Postgres holds no vectors: it needs pgvector")
             with building_progress() as report:
-                build = Rebuild(pool, log, report, filler=Fillers(settings))
+                models = models_of(pool, projections)
+                build = Rebuild(pool, log, report, filler=Fillers(settings), models=models)
                 return await build.run(projections, check=check)
     except OutageError as error:
         raise Unavailable("a server", error) from error
@@ -91,14 +99,16 @@ async def _drop_old(name: str) -> Sequence[str]:
 
 
 def _named(name: str) -> Sequence[Projection]:
-    from consumers.roles import READ_MODELS  # noqa: PLC0415 - loads what roles need
+    from consumers.roles import READ_MODELS, known_read_models  # noqa: PLC0415 - loads what roles need
 
     if name == ALL:
         return READ_MODELS
-    if found := [each for each in READ_MODELS if each.name == name]:
-        return found
-    names = ", ".join(each.name for each in READ_MODELS)
-    raise CommandFailed(f"there is no read model {name}: there are {names}, and all")
+    known = known_read_models()
+    if name in known:
+        return [known[name]]
+    if name == EMBEDDINGS:
+        raise CommandFailed("vectors need a model: pip install 'agentjournal[recall]'")
+    raise CommandFailed(f"there is no read model {name}: there are {', '.join(known)}, and all")
 
 
 def _lines(done: Rebuilt) -> list[str]:

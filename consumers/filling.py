@@ -25,12 +25,12 @@ import structlog
 from agentjournal.ids import Partition, Position
 from agentjournal.partitions import PARTITIONS
 from agentjournal.settings import Settings
+from consumers.indexer import models_of, most_records
 from consumers.kafka_log_reader import KafkaLogReader
 from consumers.ownership import share_of
 from consumers.postgres_pool import PostgresPool
-from consumers.postgres_read_models import PostgresReadModels
 from consumers.rebuilding import Build, Builders
-from consumers.roles import PROJECTIONS, SEARCHED
+from consumers.roles import known_read_models
 from consumers.stopping import pause
 from projections import postgres_store as store
 from projections.projection import Projection
@@ -103,7 +103,7 @@ def _fill(
     number: int,
     count: int,
 ) -> None:
-    known = {each.name: each for each in (*PROJECTIONS, *SEARCHED)}
+    known = known_read_models()
     building = [known[name].beside_live(generation) for name, generation in named]
     asyncio.run(_filled(settings, building, until, Builders(number, count)))
 
@@ -119,9 +119,9 @@ async def _filled(
     let_go = _let_go()
     async with (
         PostgresPool(settings, name="rebuild", size=3) as pool,
-        KafkaLogReader(settings, most_records=5_000) as log,
+        KafkaLogReader(settings, most_records=most_records(building, 5_000)) as log,
     ):
-        build = Build(log, PostgresReadModels(pool), builders)
+        build = Build(log, models_of(pool, building), builders)
         build.raise_caps(due)
         build.start(building)
         while not let_go.is_set() and not await _are_at(pool, building, due):

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import cache
 
+from agentjournal.memory.embedding import local_embedder
 from consumers.postgres_pool import PostgresPool
 from consumers.postgres_read_models import PostgresReadModels
 from consumers.projector import FoldedBatch, Polled
-from projections.embeddings import Vectors
+from projections.embeddings import EMBEDDINGS, Vectors
 from projections.folding import ProjectionFold
+from projections.projection import Projection
 
 MOST_RECORDS = 64  # a poll: what is embedded before the place moves on, and a heartbeat is due
 
@@ -35,6 +38,25 @@ class EmbeddedReadModels(PostgresReadModels):
         ]
         await asyncio.to_thread(self._vectors.make, wanted)
         return await super().fold(folds, polled)
+
+
+@cache
+def local_vectors() -> Vectors | None:
+    """Return what makes the vectors of this process, None where no model is installed."""
+    embedder = local_embedder()
+    return None if embedder is None else Vectors(embedder)
+
+
+def models_of(pool: PostgresPool, projections: Sequence[Projection]) -> PostgresReadModels:
+    """Return what writes these projections; where vectors are among them they are made before."""
+    makes_vectors = any(each.name == EMBEDDINGS for each in projections)
+    vectors = local_vectors() if makes_vectors else None
+    return PostgresReadModels(pool) if vectors is None else EmbeddedReadModels(pool, vectors)
+
+
+def most_records(projections: Sequence[Projection], otherwise: int) -> int:
+    """Return how many records a poll of these projections may have."""
+    return MOST_RECORDS if any(each.name == EMBEDDINGS for each in projections) else otherwise
 
 
 async def has_vectors(pool: PostgresPool) -> bool:

@@ -85,11 +85,12 @@ class Rebuild:
     report: Report = lambda _phase, _done, _total: None
     fault: Callable[[str], None] = lambda _: None
     filler: Filler | None = None  # for what is a lot to read
+    models: PostgresReadModels | None = None  # that write, where it is more than rows
     _build: Build = field(init=False)
     _pairs: list[_Pair] = field(default_factory=list[_Pair])
 
     def __post_init__(self) -> None:
-        self._build = Build(self.log, PostgresReadModels(self.pool))
+        self._build = Build(self.log, self.models or PostgresReadModels(self.pool))
 
     async def run(self, projections: Sequence[Projection], *, check: bool) -> Sequence[Rebuilt]:
         """Build, compare and switch; with `check` compare only, and drop what was built.

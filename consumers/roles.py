@@ -14,14 +14,13 @@ import structlog
 from agentjournal.kafka_alerts import AlertWriter
 from agentjournal.limits import read_limits
 from agentjournal.log import Log
-from agentjournal.memory.embedding import local_embedder
 from agentjournal.memory.extractors import Extracting, extracting_of
 from agentjournal.memory.promoter import Promoter
 from agentjournal.redis_rates import RedisRates
 from agentjournal.servers import servers_of
 from agentjournal.settings import Settings
 from consumers.cache import Cache, CacheOptions, CachePorts
-from consumers.indexer import MOST_RECORDS, EmbeddedReadModels, has_vectors
+from consumers.indexer import MOST_RECORDS, EmbeddedReadModels, has_vectors, local_vectors
 from consumers.janitor import Janitor, JanitorOptions, JanitorPorts
 from consumers.janitor_limits import rows_of
 from consumers.kafka_appends import KafkaAppends
@@ -49,7 +48,7 @@ from consumers.sequencer import Sequencer, SequencerOptions, SequencerPorts
 from consumers.tracing import event_traces, request_traces
 from consumers.watch import current_watch
 from projections.conversation import CONVERSATION
-from projections.embeddings import Vectors, embeddings
+from projections.embeddings import embeddings
 from projections.environment import ENVIRONMENT
 from projections.events import EVENTS_PROJECTION
 from projections.execution import EXECUTION
@@ -57,6 +56,7 @@ from projections.facts import FACTS_PROJECTION
 from projections.limits import LIMITS
 from projections.memory import MEMORY
 from projections.plan import PLAN
+from projections.projection import Projection
 from projections.recall import RECALL
 from projections.results import RESULTS_PROJECTION
 from streams.meter import Meter
@@ -196,15 +196,14 @@ async def run_indexer(
         membership = PostgresMembership(pool, "indexer", new_member())
         ports = ProjectorPorts(events, PostgresReadModels(pool), membership, seen=seen)
         parts = [Projector(ports, SEARCHED, options).run(stop)]
-        embedder = local_embedder()
-        if embedder is None or not await has_vectors(pool):
-            what = "no model" if embedder is None else "no pgvector in Postgres"
+        vectors = local_vectors()
+        if vectors is None or not await has_vectors(pool):
+            what = "no model" if vectors is None else "no pgvector in Postgres"
             structlog.get_logger().info("words_only", reason=what)
         else:
             beside = await stack.enter_async_context(PostgresPool(settings, name="embedder"))
             few = KafkaLogReader(settings, most_records=MOST_RECORDS)
             few = await stack.enter_async_context(few)
-            vectors = Vectors(embedder)
             models = EmbeddedReadModels(beside, vectors)
             others = PostgresMembership(beside, "embedder", new_member())
             ports = ProjectorPorts(few, models, others)
@@ -285,6 +284,15 @@ PROJECTIONS = (
 )
 SEARCHED = (RECALL,)  # kept by the indexer: nobody who searches nothing pays for it
 READ_MODELS = (*PROJECTIONS, *SEARCHED)
+
+
+def known_read_models() -> Mapping[str, Projection]:
+    """Return every read model by its name, that of vectors too where a model is installed."""
+    vectors = local_vectors()
+    known = READ_MODELS if vectors is None else (*READ_MODELS, embeddings(vectors))
+    return {each.name: each for each in known}
+
+
 ROLES: Mapping[str, Role] = {
     "sequencer": run_sequencer,
     "projector": run_projector,

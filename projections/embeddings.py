@@ -14,9 +14,10 @@ from agentjournal.memory.embedding import Embedder, vector_text
 from projections.folding import FOLD_ERRORS
 from projections.projection import Context, Projection, read_sql
 from projections.recall import passages_in, place_of
-from projections.recall_tables import EMBEDDINGS
+from projections.recall_tables import EMBEDDINGS as TABLE
 from projections.rows import Changes
 
+EMBEDDINGS = "embeddings"
 _TYPES = ("message.added", "promotion.completed", "fact.learned")
 
 
@@ -56,8 +57,8 @@ def embeddings(vectors: Vectors) -> Projection:
         return context
 
     return Projection(
-        name="embeddings",
-        tables=(EMBEDDINGS,),
+        name=EMBEDDINGS,
+        tables=(TABLE,),
         fold=fold,
         kinds=frozenset({"session", "user", "account", "project"}),
         types=dict.fromkeys(_TYPES, 1),

@@ -20,12 +20,14 @@ from agentjournal.memory.embedding import local_embedder
 from agentjournal.memory.recalls import Asked, Recalled
 from agentjournal.postgres_views import PostgresViews
 from agentjournal.settings import Settings
+from consumers.indexer import has_vectors, models_of
 from consumers.kafka_log_reader import KafkaLogReader
 from consumers.postgres_pool import PostgresPool
 from consumers.postgres_rebuild import Rebuild
 from consumers.projector import ProjectorOptions
-from consumers.roles import SEARCHED, run_indexer
+from consumers.roles import SEARCHED, known_read_models, run_indexer
 from local.stack import Stack
+from projections.embeddings import EMBEDDINGS
 from tests.servers import (
     connected,
     fresh_settings,
@@ -268,10 +270,20 @@ async def test_what_is_rebuilt_is_what_was_live(fresh: Settings) -> None:
             PostgresPool(fresh, name="rebuild", size=6) as pool,
             KafkaLogReader(fresh) as reader,
         ):
-            [done] = await Rebuild(pool, reader).run(SEARCHED, check=False)
-        assert (done.differences, done.switched) == ([], True)
+            wanted = list(SEARCHED)
+            if await has_vectors(pool):
+                wanted += [each for each in known_read_models().values() if each.name == EMBEDDINGS]
+            models = models_of(pool, wanted)
+            async with asyncio.timeout(60):
+                done = await Rebuild(pool, reader, models=models).run(wanted, check=False)
+        assert [each.projection for each in done] == [each.name for each in wanted]
+        for each in done:
+            assert (each.differences, each.switched) == ([], True), each.projection
         texts = await query(
             fresh,
             "SELECT text FROM agentjournal.passages WHERE 'user/' || tenant || '/u' = ANY (scopes)",
         )
         assert {row["text"] for row in texts} == expected
+        if EMBEDDINGS in {each.name for each in wanted}:
+            [row] = await query(fresh, "SELECT count(*) AS count FROM agentjournal.embeddings")
+            assert row["count"] == 4  # vectors stay where what was said is gone

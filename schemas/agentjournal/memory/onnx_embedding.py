@@ -10,6 +10,8 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
+from agentjournal.memory.embedding import MODEL
+
 _MOST_TOKENS = 256  # what the model was trained with; what is beyond is not seen
 _BATCH = 16
 
@@ -17,7 +19,7 @@ _BATCH = 16
 class OnnxEmbedder:
     """all-MiniLM-L6-v2, on one thread: it runs beside what has to be quick."""
 
-    model = "all-MiniLM-L6-v2-int8"
+    model = MODEL
 
     def __init__(self, model: Path, vocabulary: Path) -> None:
         options = onnxruntime.SessionOptions()
