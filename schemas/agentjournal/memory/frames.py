@@ -73,7 +73,7 @@ def with_frames(rules: Rules, slots: Slots) -> Rules:
     Raises NotConfigured where a slot has a form that the rules do not know.
     """
     made: list[Rule] = []
-    for alike in _alike(slots):
+    for alike in () if not rules.frames else _alike(slots, rules.synonyms):
         if alike.form not in rules.forms and alike.form != "choice":
             known = ", ".join(sorted(rules.forms))
             first = next(iter(alike.names.values()))
@@ -88,7 +88,7 @@ def with_frames(rules: Rules, slots: Slots) -> Rules:
     return replace(rules, rules=(*rules.rules[:at], *made, *rules.rules[at:]), frames=())
 
 
-def _alike(slots: Slots) -> Iterator[_Alike]:
+def _alike(slots: Slots, synonyms: Mapping[str, Sequence[str]]) -> Iterator[_Alike]:
     found: dict[tuple[Any, ...], _Alike] = {}
     for slot in slots:
         if not slot.names:
@@ -99,20 +99,25 @@ def _alike(slots: Slots) -> Iterator[_Alike]:
             key, _Alike(slot.entity, slot.form, slot.cardinality == "multiple", slot.choices, {})
         )
         for name in slot.names:
-            alike.names.setdefault(name, slot.attribute)
+            for spelling in _spellings(name, synonyms):
+                alike.names.setdefault(spelling, slot.attribute)
     yield from found.values()
+
+
+def _spellings(name: str, synonyms: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    yield name
+    before, _, last = name.rpartition(" ")
+    for other in synonyms.get(last, ()):
+        yield f"{before} {other}"
 
 
 def _rule(frame: Frame, alike: _Alike, rules: Rules) -> Rule:
     form = rules.forms.get(alike.form) or _one_of(alike.choices)
-    instead = {
-        "names": f"(?P<{NAME}>{_names(alike.names)})",
-        "value": f"(?P<value>{form})" if "(?P<value>" not in form else form,
-    }
+    names = _names(alike.names)
 
     def filled(text: str) -> str:
-        for name, pattern in instead.items():
-            text = text.replace("{{" + name + "}}", pattern)
+        text = text.replace("{{names}}", f"(?P<{NAME}>{names})", 1)
+        text = text.replace("{{names}}", f"(?:{names})").replace("{{value}}", form)
         return rules.filled(text)
 
     given = {
@@ -124,8 +129,8 @@ def _rule(frame: Frame, alike: _Alike, rules: Rules) -> Rule:
     }
     if "asked" not in frame.given:
         given["hints"] = sorted({name.casefold() for name in alike.names})
-    names = {name_key(name): attribute for name, attribute in alike.names.items()}
-    return replace(rule_of(frame.place, given, filled), names=names)
+    known = {name_key(name): attribute for name, attribute in alike.names.items()}
+    return replace(rule_of(frame.place, given, filled, is_checked=rules.is_checked), names=known)
 
 
 def _names(names: Mapping[str, str]) -> str:

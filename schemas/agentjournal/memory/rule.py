@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -23,6 +23,30 @@ _FIELDS = {
     "allow", "asked", "needs", "unless", "confidence", "retracts", "cases", "counter_examples",
     "reject", "remark",
 }  # fmt: skip
+
+
+class Pattern:
+    """A pattern that is compiled when it is first looked for: most sessions need few of them."""
+
+    __slots__ = ("_compiled", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._compiled: re.Pattern[str] | None = None
+
+    def compiled(self) -> re.Pattern[str]:
+        """Return the pattern compiled. Raises re.error where it is none."""
+        if self._compiled is None:
+            self._compiled = re.compile(self.text, re.IGNORECASE)
+        return self._compiled
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return where the pattern is found first."""
+        return (self._compiled or self.compiled()).search(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Yield every place where the pattern is found."""
+        return (self._compiled or self.compiled()).finditer(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +73,16 @@ class Rule:
     attribute: str
     entities: tuple[str, ...]
     hints: tuple[str, ...]
-    patterns: tuple[re.Pattern[str], ...]
+    patterns: tuple[Pattern, ...]
     kind: Kind | None
     value: Any
     split: bool
     durable: bool
     allow: frozenset[str]
-    asked: re.Pattern[str] | None
-    needs: re.Pattern[str] | None
-    unless: re.Pattern[str] | None
-    reject: re.Pattern[str] | None
+    asked: Pattern | None
+    needs: Pattern | None
+    unless: Pattern | None
+    reject: Pattern | None
     confidence: float
     cases: tuple[Case, ...]
     counter_examples: tuple[str, ...]
@@ -74,8 +98,14 @@ def name_key(name: str) -> str:
     return _NOT_A_LETTER.sub("", name.casefold()).removesuffix("s")
 
 
-def rule_of(place: str, given: Mapping[str, Any], filled: Callable[[str], str]) -> Rule:
-    """Return the rule that a table says. Raises NotConfigured, which names the place."""
+def rule_of(
+    place: str, given: Mapping[str, Any], filled: Callable[[str], str], *, is_checked: bool = True
+) -> Rule:
+    """Return the rule that a table says. Raises NotConfigured, which names the place.
+
+    Without `is_checked` its patterns are known to be right, and are not compiled before they are
+    needed.
+    """
     place = f"{place} ({given['name']})" if "name" in given else place
     for name in given:
         if name not in _FIELDS:
@@ -84,13 +114,16 @@ def rule_of(place: str, given: Mapping[str, Any], filled: Callable[[str], str]) 
         if name not in given:
             raise NotConfigured(f"{place}: {name} is missing")
 
-    def compiled(name: str, text: str | None) -> re.Pattern[str] | None:
+    def compiled(name: str, text: str | None) -> Pattern | None:
         if text is None:
             return None
         try:
-            return re.compile(filled(text), re.IGNORECASE)
+            pattern = Pattern(filled(text))
+            if is_checked:
+                pattern.compiled()
         except (NotConfigured, re.error, TypeError) as error:
             raise NotConfigured(f"{place}: {name}: {error}") from error
+        return pattern
 
     patterns = tuple(compiled("patterns", text) for text in given["patterns"])
     return Rule(

@@ -39,6 +39,7 @@ class Cues:
 
     question: re.Pattern[str]
     tag: re.Pattern[str]
+    polite: re.Pattern[str]
     hypothetical: re.Pattern[str]
     modal: re.Pattern[str]
     fiction: re.Pattern[str]
@@ -74,8 +75,10 @@ class Rules:
     slot_words: Mapping[str, tuple[str, ...]]  # what a slot is called
     fragments: Mapping[str, str] = field(default_factory=dict[str, str])
     forms: Mapping[str, str] = field(default_factory=dict[str, str])
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     frames: tuple[Frame, ...] = ()
     frames_at: int = 0
+    is_checked: bool = True
 
     def filled(self, text: str) -> str:
         """Return a pattern with its fragments. Raises NotConfigured."""
@@ -100,7 +103,7 @@ def default_rules(language: str = "en") -> Rules:
     folder = files("agentjournal.memory") / "rules" / language
     if not folder.is_dir():
         raise NotConfigured(f"there are no rules for the language {language!r}")
-    return _read(language, folder)
+    return _read(language, folder, is_checked=False)  # every pattern of them has a test
 
 
 def read_rules(path: str | Path) -> Rules:
@@ -114,25 +117,31 @@ def read_rules(path: str | Path) -> Rules:
     return _read(folder.name, folder)
 
 
-def _read(language: str, folder: _Folder) -> Rules:
+def _read(language: str, folder: _Folder, *, is_checked: bool = True) -> Rules:
     places = sorted(folder.iterdir(), key=lambda each: each.name)
     tables = {each.name: _table(each) for each in places if each.name.endswith(".toml")}
     words = tables.pop(_WORDS, None)
     if words is None:
         raise NotConfigured(f"{folder.name}: there is no {_WORDS}")
     fragments = _fragments(words, tables)
+
+    def filled(text: str) -> str:
+        return _filled(text, fragments)
+
     rules: list[Rule] = []
     frames: list[Frame] = []
     forms: dict[str, str] = {}
+    synonyms: dict[str, tuple[str, ...]] = {}
     at = 0
     for name, table in tables.items():
         forms |= table.get("forms", {})
+        synonyms |= {word: tuple(each) for word, each in table.get("synonyms", {}).items()}
         for number, given in enumerate(table.get("frame", []), 1):
             frames.append(frame_of(f"{language}/{name}: frame {number}", given))
             at = len(rules)
         for number, given in enumerate(table.get("rule", []), 1):
             place = f"{language}/{name}: rule {number}"
-            rules.append(rule_of(place, given, lambda text: _filled(text, fragments)))
+            rules.append(rule_of(place, given, filled, is_checked=is_checked))
     slot_words = {name: tuple(given) for name, given in words.get("slot_words", {}).items()}
     cues, splitting = _cues(words, fragments), _splitting(words, fragments)
     return Rules(
@@ -143,8 +152,10 @@ def _read(language: str, folder: _Folder) -> Rules:
         slot_words,
         fragments,
         forms,
+        synonyms,
         tuple(frames),
         at,
+        is_checked,
     )
 
 

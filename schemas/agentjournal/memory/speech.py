@@ -119,6 +119,9 @@ class Listening:
         """Return whether a find keeps its words from later rules: they may be said of another."""
         if not any(kind in self.entities for kind in found.rule.entities):
             return False
+        reject, written = found.rule.reject, found.written
+        if reject is not None and written is not None and reject.search(written.strip()):
+            return False
         return objection(found.rule, read, found.span, self.rules.cues) not in _LEFT_TO_OTHERS
 
     def _keep(self, statement: Statement, found: Found, quote: str, *, retracts: bool) -> None:
