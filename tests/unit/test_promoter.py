@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
@@ -97,9 +97,12 @@ class Promotes:
 
     in_the_way: dict[StreamId, Exception]
     asked: list[StreamId] = field(default_factory=list[StreamId])
+    held: dict[StreamId, asyncio.Event] = field(default_factory=dict[StreamId, asyncio.Event])
 
     async def promote(self, stream: StreamId) -> Done:
         self.asked.append(stream)
+        if stream in self.held:
+            await self.held[stream].wait()
         error = self.in_the_way.get(stream)
         if isinstance(error, Unavailable):
             del self.in_the_way[stream]
@@ -123,10 +126,10 @@ class Alone:
         """Leave nobody behind."""
 
 
-async def run(kept: Kept, promotes: Promotes) -> None:
+async def run(kept: Kept, promotes: Promotes, options: PromoterOptions = QUICK) -> None:
     """Run a promoter until every session is noted, and every partition was looked at."""
     stop = asyncio.Event()
-    role = PromoterRole(PromoterPorts(kept, promotes, Alone()), QUICK)
+    role = PromoterRole(PromoterPorts(kept, promotes, Alone()), options)
     running = asyncio.create_task(role.run(stop))
     async with asyncio.timeout(10):
         while len(kept.notes) < len(kept.sessions) or len(kept.places_kept) < PARTITIONS:  # noqa: ASYNC110
@@ -152,3 +155,22 @@ async def test_all_are_promoted_old_ones_too_and_what_fails_holds_up_nobody() ->
     assert set(kept.notes) == set(sessions) - {late[0].stream, late[1].stream}
     assert promotes.asked.count(old[0].stream) == 2  # again, once Kafka was back
     assert promotes.asked.count(late[0].stream) == 1
+
+
+async def test_one_that_takes_long_holds_up_none_that_ended_together_with_it() -> None:
+    together = [due(f"s-{number}") for number in range(20)]
+    sessions = {each.stream: each for each in together}
+    slow = {each.stream: asyncio.Event() for each in together[:3]}
+    assert len({each.partition for each in together}) > 1
+    kept, promotes = Kept(sessions), Promotes({}, held=slow)
+    whole = replace(QUICK, page=PromoterOptions().page, at_once=4)
+    running = asyncio.create_task(run(kept, promotes, whole))
+    async with asyncio.timeout(10):
+        while len(kept.notes) < 17:  # noqa: ASYNC110 - what is looked at tells nobody
+            await asyncio.sleep(0)
+    assert not slow.keys() & kept.notes.keys()
+    for each in slow.values():
+        each.set()
+    await running
+    assert set(kept.notes) == set(sessions)
+    assert len(promotes.asked) == 20  # each once

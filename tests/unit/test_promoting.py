@@ -263,12 +263,14 @@ async def test_who_had_read_less_and_is_slower_makes_the_session_due_again() -> 
     assert (await promote(log)).repeated
 
 
-async def test_a_session_of_ten_thousand_events_takes_little_memory() -> None:
-    log, size, count = memory_log(), 20_000, 10_000
+async def peak_of(chatter: Sequence[Event], times: int) -> int:
+    """Return how many bytes promoting takes at most, with so much beside what is said."""
+    log = memory_log()
     session = log.session("s-1", user="u")
-    started = aj.MessageAdded(role="assistant", content="x" * size)  # one object, many events
-    for _ in range(count // 500):
-        await session.append([*[aj.NoteSet(key="k", value="y" * 1_600)] * 499, started])
+    for _ in range(20):
+        await session.append(aj.MessageAdded(role="assistant", content="x" * 20_000))
+    for _ in range(times):
+        await session.append(chatter)
     await session.append(said("city=Rome"))
     tracemalloc.start()
     try:
@@ -277,7 +279,41 @@ async def test_a_session_of_ten_thousand_events_takes_little_memory() -> None:
     finally:
         tracemalloc.stop()
     assert [each.fact.value for each in made.learned] == ["Rome"]
-    assert peak < 8_000_000  # of about 16 MB that are read
+    return peak
+
+
+async def test_ten_thousand_events_take_no_more_memory_than_a_thousand() -> None:
+    notes = [aj.NoteSet(key="k", value="y" * 1_600)] * 100
+    await peak_of(notes, 1)  # what is loaded once
+    thousand, ten_thousand = await peak_of(notes, 10), await peak_of(notes, 100)
+    assert ten_thousand < thousand + 500_000  # of 14 MB more that are read
+    assert ten_thousand < 2_000_000  # 0.4 MB of them what was said
+
+
+async def test_of_results_only_the_beginning_is_in_memory() -> None:
+    log = memory_log()
+    for number in range(100):
+        call = aj.ToolCompleted(call_id=f"c-{number}", output="z" * 60_000, duration_ms=1)
+        await log.session("s-1", user="u").append([begun(f"c-{number}"), call])
+    tracemalloc.start()
+    try:
+        await promote(log)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2_000_000  # of 6 MB that are read
+
+
+def begun(call_id: str) -> aj.ToolStarted:
+    return aj.ToolStarted(
+        call_id=call_id,
+        tool="read",
+        arguments_text="{}",
+        arguments_digest="d",
+        effect="read",
+        idempotency_key=call_id,
+        lease_s=60,
+    )
 
 
 async def test_twenty_promotions_of_one_user_at_once_are_each_complete() -> None:
