@@ -12,6 +12,7 @@ from aiokafka.errors import KafkaError
 
 from agentjournal.errors import Unavailable
 from agentjournal.ids import Milliseconds, Partition, Position
+from agentjournal.kafka_consumers import stop_consumer
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
 from commands.errors import CommandFailed
@@ -51,12 +52,12 @@ class KafkaTopic:
         try:
             await self._consumer.start()
         except (KafkaError, OSError) as error:
-            await self._consumer.stop()
+            await stop_consumer(self._consumer)
             raise Unavailable("Kafka", error) from error
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._consumer.stop()
+        await stop_consumer(self._consumer)
 
     async def bounds(self) -> Mapping[Partition, Bounds]:
         """Return the positions that the broker holds now, by partition.

@@ -11,6 +11,7 @@ from aiokafka.errors import KafkaError, OffsetOutOfRangeError
 
 from agentjournal.errors import IntegrityError
 from agentjournal.ids import Milliseconds, Partition, Position
+from agentjournal.kafka_consumers import stop_consumer
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
 from streams.decide import Input
@@ -49,8 +50,8 @@ class KafkaAppends:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._consumer.stop()
-        await self._single.stop()
+        await stop_consumer(self._consumer)
+        await stop_consumer(self._single)
 
     async def bounds(self, partition: Partition) -> Bounds:
         """Return the positions that the broker holds now."""

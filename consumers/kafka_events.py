@@ -14,6 +14,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from agentjournal.ids import Partition, Position
+from agentjournal.kafka_consumers import stop_consumer
 from agentjournal.kafka_options import client_options
 from agentjournal.kafka_producers import abandon_producer, new_producer
 from agentjournal.receipts import Refusal
@@ -55,7 +56,7 @@ class KafkaEvents:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._consumer.stop()
+        await stop_consumer(self._consumer)
         await self._abandon()
 
     async def renew_producer(self) -> None:

@@ -10,6 +10,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.errors import KafkaError
 
 from agentjournal.ids import Milliseconds, Partition, Position
+from agentjournal.kafka_consumers import stop_consumer
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
 from consumers.kafka_appends import bounds_of
@@ -36,7 +37,7 @@ class KafkaLetters:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._consumer.stop()
+        await stop_consumer(self._consumer)
 
     async def assign(self, places: Mapping[Partition, Position]) -> None:
         """Read on from these places, other partitions of the topic from their beginning.

@@ -11,6 +11,7 @@ from aiokafka.errors import KafkaError, OffsetOutOfRangeError
 from agentjournal.envelope import Recorded, parse_record
 from agentjournal.errors import IntegrityError
 from agentjournal.ids import Partition, Position
+from agentjournal.kafka_consumers import stop_consumer
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
 from consumers.kafka_appends import SHORT_WAIT_MS, bounds_of, end_seen, record_at
@@ -45,8 +46,8 @@ class KafkaLogReader:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._consumer.stop()
-        await self._single.stop()
+        await stop_consumer(self._consumer)
+        await stop_consumer(self._single)
 
     def assign(self, places: Mapping[Partition, Position]) -> None:
         """Read these partitions from these positions on, and no others."""

@@ -13,7 +13,7 @@ from aiokafka.errors import KafkaError
 from agentjournal.alerts import Alert, NoAlert, decode_alert, encode_alert
 from agentjournal.errors import Unavailable
 from agentjournal.ids import Partition, Position
-from agentjournal.kafka_consumers import no_topic, start_consumer
+from agentjournal.kafka_consumers import no_topic, start_consumer, stop_consumer
 from agentjournal.kafka_options import client_options
 from agentjournal.kafka_producers import abandon_producer, new_producer
 from agentjournal.settings import Settings
@@ -108,7 +108,7 @@ class AlertReader:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._consumer.stop()
+        await stop_consumer(self._consumer)
 
     async def kept(
         self, *, last: int | None = None, since: datetime | None = None

@@ -18,7 +18,7 @@ from aiokafka.structs import OffsetAndMetadata
 from agentjournal.envelope import Recorded, parse_record
 from agentjournal.errors import IntegrityError, Unavailable
 from agentjournal.ids import Partition, Position, StreamId
-from agentjournal.kafka_consumers import start_consumer
+from agentjournal.kafka_consumers import start_consumer, stop_consumer
 from agentjournal.kafka_options import client_options
 from agentjournal.settings import Settings
 from agentjournal.subscriptions import MOST_RECORDS, NO_ORDER, Joining, Place, Shares
@@ -121,7 +121,7 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         except (KafkaError, OSError) as error:
             raise Unavailable("Kafka", error) from error
         finally:
-            await consumer.stop()
+            await stop_consumer(consumer)
 
     async def leave(self) -> None:
         """Commit what was handled, and leave the group."""
@@ -129,7 +129,7 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
             if self._held:
                 await self.on_partitions_revoked([self._tp(each) for each in self._held])
         finally:
-            await self._consumer.stop()
+            await stop_consumer(self._consumer)
 
     async def on_partitions_revoked(  # pyright: ignore[reportIncompatibleMethodOverride] - may be
         self, revoked: Iterable[TopicPartition]

@@ -18,7 +18,7 @@ from aiokafka.errors import KafkaError
 
 from agentjournal.errors import IntegrityError, Unavailable
 from agentjournal.ids import Partition, Position, StreamId, Version
-from agentjournal.kafka_consumers import start_consumer
+from agentjournal.kafka_consumers import start_consumer, stop_consumer
 from agentjournal.kafka_options import client_options
 from agentjournal.kafka_producers import abandon_producer, new_producer
 from agentjournal.partitions import PARTITIONS
@@ -103,7 +103,7 @@ class KafkaParking:
             None,
         )
         if consumer is not None:
-            await consumer.stop()
+            await stop_consumer(consumer)
         if producer is not None:
             await abandon_producer(producer)
 
