@@ -40,6 +40,7 @@ _MODULES = {
     "parked": ("parked", "redrive"),
     "subscriptions": ("subscriptions",),
     "importing": ("import",),
+    "export": ("export",),
     "schemas": ("schemas",),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from importers.exported import read_exported
 from importers.imported import Imported, NotRecognised
 from importers.openai_chat import read_openai_chat
 
@@ -17,7 +18,7 @@ class Reader(Protocol):
     ) -> Imported | NotRecognised: ...
 
 
-READERS: Sequence[Reader] = (read_openai_chat,)
+READERS: Sequence[Reader] = (read_exported, read_openai_chat)
 
 
 def read_file(

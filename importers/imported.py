@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ class ImportedEvent:
     """An event on its way from a file into the log, as the bytes that it has there.
 
     `time` is the source's, ISO 8601, None where it has none. An event that is `aside` (a FIELDS
-    one) has no place in the order of the others.
+    one) has no place in the order of the others. What follows is given where the source has it.
     """
 
     id: str
@@ -27,6 +27,10 @@ class ImportedEvent:
     data: bytes
     time: str | None = None
     aside: bool = False
+    tokens: int | None = None
+    correlation_id: str | None = None
+    causation_id: str | None = None
+    traceparent: str | None = None
 
     @property
     def event(self) -> Event:
@@ -36,12 +40,18 @@ class ImportedEvent:
 
 @dataclass(frozen=True, slots=True)
 class ImportedSession:
-    """One session of a file. `earlier_id`: what it was called while it was the file's only one."""
+    """One session of a file. `earlier_id`: what it was called while it was the file's only one.
+
+    `contents` are values that left its events for an artifact store, by their digests; `needed` are
+    the digests of all that did.
+    """
 
     session_id: str
     native_key: str
     events: Sequence[ImportedEvent]
     earlier_id: str | None = None
+    contents: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    needed: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

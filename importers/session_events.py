@@ -49,7 +49,7 @@ class SessionEvents:
     def add(self, event_id: str, event: Event, place: Place, time: str | None = None) -> None:
         """Add the next event."""
         self._index += 1
-        self._count(event)
+        count(self.report, event)
         self._put(event_id, event, place, time, aside=False)
 
     def add_aside(self, content: bytes, event: Event, place: Place) -> None:
@@ -86,20 +86,21 @@ class SessionEvents:
             where = f"{place.words}, {each.place}"
             self.report.left_out.append(LeftOut(where, reason, place.offset, each.size))
 
-    def _count(self, event: Event) -> None:
-        report = self.report
-        match event:
-            case MessageAdded():
-                report.messages += 1
-                report.tool_calls += len(event.tool_calls)
-            case ToolCompleted():
-                report.results += 1
-            case ModelCalled():
-                report.model_calls += 1
-            case CustomEvent(type=type_) if type_ == RECORD:
-                report.opaque += 1
-            case _:
-                pass
+
+def count(report: Report, event: Event) -> None:
+    """Count an event in the account of its file."""
+    match event:
+        case MessageAdded():
+            report.messages += 1
+            report.tool_calls += len(event.tool_calls)
+        case ToolCompleted():
+            report.results += 1
+        case ModelCalled():
+            report.model_calls += 1
+        case CustomEvent(type=type_) if type_ == RECORD:
+            report.opaque += 1
+        case _:
+            pass
 
 
 def _imported(

@@ -12,10 +12,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from agentjournal.artifacts import Artifacts, artifacts_of
 from agentjournal.errors import (
     AppendIdReused,
     AppendOutcomeUnknown,
     AppendRejected,
+    ArtifactCorrupt,
+    ArtifactNotFound,
     LimitExceeded,
     SessionMismatch,
     StreamDeleted,
@@ -24,6 +27,7 @@ from agentjournal.errors import (
 )
 from agentjournal.ids import Partition, StreamId, stream_id
 from agentjournal.kafka_ends import KafkaEnds
+from agentjournal.offloading import NoStore
 from agentjournal.outgoing import batch_id
 from agentjournal.partitions import PARTITIONS, partition_of
 from agentjournal.ports import EVENTS
@@ -42,6 +46,7 @@ _TIMEOUT_S = 60.0
 _REFUSALS = (
     *(AppendIdReused, AppendRejected, LimitExceeded),
     *(SessionMismatch, StreamDeleted, StreamParked),
+    *(ArtifactCorrupt, ArtifactNotFound),
 )
 
 
@@ -63,7 +68,8 @@ class SessionWriter:
         self._tenant = settings.tenant
         self._source = f"/{quote(settings.tenant, safe='')}/{AGENT}"
         self._appender = appender_of(settings)
-        self._views = PostgresViews(settings)
+        self._artifacts = artifacts_of(settings)
+        self._views = PostgresViews(settings, self._artifacts)
         self._ends = KafkaEnds(settings)
         self._last: dict[Partition, Receipt] = {}
 
@@ -106,13 +112,15 @@ class SessionWriter:
     async def _write(self, session: ImportedSession) -> Written:
         added, session_id, why = 0, session.session_id, ""
         for _ in range(_LOOKS):
-            session_id, stream, held = await self._held(session)
-            rest = remaining(session.events, held)
-            if isinstance(rest, Differs):
-                why = _difference(rest)
-                break
-            version = len(held)
             try:
+                session_id, stream, held = await self._held(session)
+                rest = remaining(session.events, held)
+                if isinstance(rest, Differs):
+                    why = _difference(rest)
+                    break
+                if rest:
+                    await self._keep(session)
+                version = len(held)
                 for batch in batches(rest):
                     await self._append(stream, batch, version)
                     version += len(batch)
@@ -120,7 +128,7 @@ class SessionWriter:
             except VersionConflict as conflict:
                 # An earlier attempt of ours may have got through, or somebody else was faster.
                 why = str(conflict)
-                await self._catch_up(partition_of(stream.encode()))
+                await self._catch_up(partition_of(conflict.stream.encode()))
                 continue
             except _REFUSALS as refusal:
                 why = str(refusal)
@@ -141,9 +149,33 @@ class SessionWriter:
     async def _read(self, stream: StreamId) -> list[Held]:
         return [Held(each.id, each.type) async for each in self._views.read_stream(stream)]
 
+    async def _keep(self, session: ImportedSession) -> None:
+        """Keep what left the events before they say that it is there.
+
+        Raises ArtifactNotFound when it is neither in the file nor in the store.
+        """
+        for digest, content in session.contents.items():
+            if self._artifacts is None:
+                raise ArtifactNotFound(digest)
+            await self._artifacts.save(content)
+        store = self._artifacts or Artifacts(NoStore())
+        for digest in session.needed:
+            if digest not in session.contents:
+                await store.read(digest)
+
     async def _append(self, stream: StreamId, batch: Sequence[ImportedEvent], version: int) -> None:
         events = [
-            NewEvent(each.id, each.type, each.data, each.schema_version, each.time)
+            NewEvent(
+                each.id,
+                each.type,
+                each.data,
+                each.schema_version,
+                each.time,
+                each.tokens,
+                each.correlation_id,
+                each.causation_id,
+                each.traceparent,
+            )
             for each in batch
         ]
         request = Request(

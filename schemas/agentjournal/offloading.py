@@ -57,6 +57,23 @@ def is_part(data: bytes) -> bool:
     return _MARK in data and OFFLOADED in orjson.loads(data)
 
 
+def left_values(data: bytes) -> list[str]:
+    """Return the digests of the values that have left `data`, in order.
+
+    Raises ValueError when another writer used the name.
+    """
+    if not is_part(data):
+        return []
+    try:
+        places = orjson.loads(data)[OFFLOADED]
+        digests = [place["artifact"] for place in places]
+    except (LookupError, TypeError) as error:
+        raise ValueError("does not say where values are that left the event") from error
+    if not all(isinstance(each, str) for each in digests):
+        raise ValueError("does not say where values are that left the event")
+    return digests
+
+
 def refuse_our_name(data: bytes) -> None:
     """Raise AppendRejected when a field of an event has the name that is ours."""
     if is_part(data):
@@ -77,7 +94,7 @@ async def restored(data: bytes, artifacts: Artifacts) -> bytes:
     return orjson.dumps(parsed)
 
 
-class _NoStore:
+class NoStore:
     """Stands for a store that this process was not given: it has nothing."""
 
     async def put(self, name: str, content: bytes) -> None:
@@ -95,7 +112,7 @@ async def whole(event: E, artifacts: Artifacts | None) -> E:
     if not is_part(event.raw_data):
         return event
     if artifacts is None:
-        artifacts = Artifacts(_NoStore())
+        artifacts = Artifacts(NoStore())
     try:
         return event._replace(raw_data=await restored(event.raw_data, artifacts))
     except (LookupError, TypeError, ValueError) as error:
