@@ -20,7 +20,7 @@ from local.logs import Followed
 from local.orphans import stop_orphans
 from local.program import STOP_S
 from local.records import SUPERVISOR, await_end, living
-from local.roles import python_path
+from local.roles import named_files, python_path
 
 START_S = 300.0  # the first start fetches 44 MB
 END_S = 3 * STOP_S  # roles, then servers, then some air
@@ -143,7 +143,7 @@ def _spawn(home: Home, command: Sequence[str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             command,
             cwd=home.path,
-            env={**os.environ, "PYTHONPATH": python_path()},
+            env={**os.environ, **named_files(), "PYTHONPATH": python_path()},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

@@ -15,6 +15,9 @@ from local.program import Program
 ROLES = ("sequencer", "projector", "cache", "janitor", "promoter", "indexer", "meter")
 INIT = "init"  # makes topics and tables; runs to its end before the roles start
 
+_FILES = ("AGENTJOURNAL_LIMITS", "AGENTJOURNAL_SLOTS")
+_FOLDER = "AGENTJOURNAL_ARTIFACTS"  # or a bucket
+
 RoleCommand = Callable[[str], Sequence[str]]
 
 
@@ -29,6 +32,7 @@ def role_program(home: Home, command: Sequence[str], settings: Settings) -> Prog
         command=tuple(command),
         folder=home.path,
         environment={
+            **named_files(),
             "AGENTJOURNAL_HOME": str(home.path),
             "AGENTJOURNAL_KAFKA": settings.kafka,
             "AGENTJOURNAL_POSTGRES": settings.postgres,
@@ -40,6 +44,17 @@ def role_program(home: Home, command: Sequence[str], settings: Settings) -> Prog
             "PYTHONUNBUFFERED": "1",
         },
     )
+
+
+def named_files() -> dict[str, str]:
+    """Return the variables that name files, for a child that runs in another folder."""
+    named = {
+        name: str(Path(os.environ[name]).absolute()) for name in _FILES if os.environ.get(name)
+    }
+    folder = os.environ.get(_FOLDER)
+    if folder and not folder.startswith("s3://"):
+        named[_FOLDER] = str(Path(folder).expanduser().absolute())
+    return named
 
 
 def python_path() -> str:
