@@ -10,7 +10,9 @@ import agentjournal as aj
 from agentjournal.events import Entity, Extractor, FactLearned, FactRetracted
 from agentjournal.memory.candidates import Candidate, Extraction, Refused, Statement
 from agentjournal.memory.entity_reading import EntityReading
+from agentjournal.settings import Settings
 from tests.layers import about
+from tests.servers import query
 
 PLAIN = Extractor(name="plain", version="1")
 
@@ -91,4 +93,30 @@ async def completed_of(session: aj.Session) -> list[aj.PromotionCompleted]:
         event
         async for each in session.events()
         if isinstance(event := each.event, aj.PromotionCompleted)
+    ]
+
+
+async def promoted_twice(log: aj.Log) -> PlainExtracting:
+    """Promote sessions of a user, one by two versions of an extractor; return the newer one."""
+    older, newer = PlainExtracting(), PlainExtracting(Extractor(name="plain", version="2"))
+    for number, text in enumerate(("seat=window\nfood=rice", "seat=aisle\nsize?=M", "food=fish")):
+        session = log.session(f"said-{number}", user="u-7")
+        await session.append(said(text))
+        if number == 0:
+            await session.promote(extracting=older)
+        await session.promote(extracting=newer)
+    return newer
+
+
+async def facts_of_all(settings: Settings) -> list[object]:
+    """Return the rows of facts and of promotions, and how many events there are."""
+    counted = "SELECT count(*) AS events FROM agentjournal.events WHERE type LIKE 'fact.%'"
+    return [
+        await query(settings, "SELECT * FROM agentjournal.facts ORDER BY fact_id"),
+        await query(
+            settings, "SELECT * FROM agentjournal.fact_statements ORDER BY fact_id, version"
+        ),
+        await query(settings, "SELECT * FROM agentjournal.promotions ORDER BY session_id, version"),
+        await query(settings, "SELECT * FROM agentjournal.session_summaries ORDER BY session_id"),
+        await query(settings, counted),
     ]

@@ -28,6 +28,7 @@ from projections.events import EVENTS_PROJECTION
 from projections.projection import Projection
 from tests.crash.conversations import write_conversations
 from tests.crash.row_check import check_rows, everything_projected
+from tests.promoted import facts_of_all, promoted_twice
 from tests.servers import projector, query, roles, sequencer
 
 pytestmark = pytest.mark.stack
@@ -75,10 +76,17 @@ async def test_what_is_rebuilt_equals_what_was_live_and_goes_on_with_new_events(
         await memory.remember("city", "Rome", cardinality="single")
         forgotten = await memory.remember("city", "Oslo", cardinality="single")
         await memory.forget(forgotten)
+        extracting = await promoted_twice(log)
         facts = await memory.history()
-        assert [fact.ended_by for fact in facts] == ["superseded", "retracted"]
+        assert [fact.ended_by for fact in facts] == [
+            *("superseded", "retracted"),  # the city
+            *("superseded", None, "superseded", None),  # food and seat
+        ]
+        shown = await facts_of_all(fresh)
         done = await rebuilt(fresh)
         assert await memory.history() == facts
+        # No extractor is asked, and nothing is appended: the same rows come of the log alone.
+        assert (extracting.count, await facts_of_all(fresh)) == (3, shown)
         assert {name: each.differences for name, each in done.items()} == {
             each.name: [] for each in PROJECTIONS
         }
