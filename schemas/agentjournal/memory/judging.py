@@ -24,6 +24,7 @@ _CLAUSE = re.compile(
     r"[,;:()]|\s[-\u2013—]+\s|—|\b(?:but|and|because|so|since|as|although|though|however)\b",
     re.IGNORECASE,
 )
+_CLAUSE_WORDS = 3  # as many words between commas are a clause
 
 
 class Span(NamedTuple):
@@ -86,14 +87,25 @@ def _passing(rule: Rule, clause: str, until: str, cues: Cues) -> str | None:
 
 
 def _is_asked(sentence: Sentence, match: Span, cues: Cues) -> bool:
-    if not sentence.is_question:
+    if not sentence.is_question or _is_standing_request(sentence.text, match, cues):
         return False
-    if cues.tag.search(sentence.text):
-        return True
+    if tag := cues.tag.search(sentence.text):
+        return not _is_between(sentence.text, match.end, tag.start())
     clause = _around(sentence.text, match, _COMMA)
     return clause.end >= len(sentence.text.rstrip()) or bool(
         cues.question.match(sentence.text[clause.start : clause.end])
     )
+
+
+def _is_standing_request(text: str, match: Span, cues: Cues) -> bool:
+    """Return whether it asks politely for what is to hold from now on."""
+    return bool(cues.polite.match(text[: match.end]) and cues.durable.search(text))
+
+
+def _is_between(text: str, start: int, end: int) -> bool:
+    """Return whether a whole clause stands there: a tag asks for the clause before it."""
+    found = _COMMA.search(text, start, end)
+    return found is not None and len(text[found.end() : end].split()) >= _CLAUSE_WORDS
 
 
 def _around(text: str, match: Span, separator: re.Pattern[str]) -> Span:
