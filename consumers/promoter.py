@@ -154,10 +154,22 @@ class PromoterRole:
                     await self._heartbeat()
                     await self._promote_one(each)
 
-        outcomes = await asyncio.gather(*map(one, due), return_exceptions=True)
+        # A model may take minutes: who is silent meanwhile is taken for dead by the others.
+        beating = asyncio.create_task(self._beat())
+        try:
+            outcomes = await asyncio.gather(*map(one, due), return_exceptions=True)
+        finally:
+            beating.cancel()
+            await asyncio.gather(beating, return_exceptions=True)
         for outcome in outcomes:  # once none is at work any more
             if isinstance(outcome, BaseException):
                 raise outcome
+
+    async def _beat(self) -> None:
+        """Say again and again that this member is alive, until that fails: the next turn tells."""
+        while True:
+            await asyncio.sleep(self._options.heartbeat_s)
+            await self._heartbeat()
 
     async def _promote_one(self, due: Due) -> None:
         """Promote a session, or note why it cannot be."""

@@ -118,8 +118,10 @@ class Alone:
     """A role of one member."""
 
     member = "me"
+    beats = 0
 
     async def heartbeat(self) -> list[str]:
+        self.beats += 1
         return ["me"]
 
     async def leave(self) -> None:
@@ -174,3 +176,20 @@ async def test_one_that_takes_long_holds_up_none_that_ended_together_with_it() -
     await running
     assert set(kept.notes) == set(sessions)
     assert len(promotes.asked) == 20  # each once
+
+
+async def test_who_waits_for_a_promotion_that_takes_long_says_that_it_is_alive() -> None:
+    session, alone, stop = due("s"), Alone(), asyncio.Event()
+
+    class Slow(Promotes):
+        async def promote(self, stream: StreamId) -> Done:
+            begun = alone.beats
+            async with asyncio.timeout(10):
+                while alone.beats < begun + 5:  # noqa: ASYNC110 - nothing tells of a heartbeat
+                    await asyncio.sleep(0)
+            stop.set()
+            return await Promotes.promote(self, stream)
+
+    kept = Kept({session.stream: session})
+    await PromoterRole(PromoterPorts(kept, Slow({}), alone), QUICK).run(stop)
+    assert kept.notes == {session.stream: "done 4"}
