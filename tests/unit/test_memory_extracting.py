@@ -198,6 +198,23 @@ def test_an_identifier_counts_when_its_user_said_it_and_the_result_confirms_it()
     assert facts(call, result) == []  # nobody said it: the agent may have guessed
 
 
+def test_an_identifier_that_nobody_said_counts_where_it_was_verified() -> None:
+    call = called("verify_identity", '{"customer_number": "K-20418"}', effect="read")
+    other = called("verify_identity", '{"customer_number": "K-20419"}', call_id="c2", effect="read")
+    verified = came_back('{"customer_number": "K-20418", "verified": true}')
+    again = came_back('{"customer_number": "K-20419", "verified": true}', call_id="c2")
+
+    assert facts(call, verified) == [("customer_number", "K-20418")]
+    assert facts(call, verified, other, again) == []  # one of two: nobody knows which
+
+
+def test_the_number_of_the_one_company_of_a_session_counts_without_being_said() -> None:
+    call = called("get_account", '{"account_number": "AC-7"}', effect="read")
+    result = came_back('{"account_number": "AC-7", "plan": "Team"}')
+
+    assert facts(call, result, entities=(USER, ACCOUNT)) == [("account_number", "AC-7")]
+
+
 def test_a_user_that_says_its_own_id_has_identified_itself_once() -> None:
     said = user("Sure, it's u-7."), assistant("Thanks!"), user("u-7, as I said")
 

@@ -15,6 +15,7 @@ from agentjournal.events import Entity
 from agentjournal.memory.candidates import Candidate, Statement
 from agentjournal.memory.slots import Slot, Slots
 from agentjournal.memory.tool_things import (
+    Named,
     changes_something,
     entity_kind_of,
     is_error,
@@ -26,6 +27,7 @@ from agentjournal.memory.tool_things import (
 LAST_ACTION = "last_action"
 _MAX_ATTRIBUTE = 255  # characters that an id has
 _TOKEN = re.compile(r"[\w#][\w.#/-]*[\w]")
+_VERIFIED = ("verified", "valid", "authenticated", "confirmed", "matches", "match")
 _OTHER_NAMES = {"_id": "_number", "_no": "_number", "_num": "_number", "_ref": "_number"}
 
 
@@ -39,6 +41,9 @@ class _Proving:
     said: set[str] = field(default_factory=set[str])
     known: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     found: list[Candidate] = field(default_factory=list[Candidate])
+    read: list[tuple[Named, tuple[Statement, Statement]]] = field(
+        default_factory=list[tuple[Named, tuple[Statement, Statement]]]
+    )  # what calls that only read were made with, and their results confirm
 
 
 def tool_facts(
@@ -63,6 +68,7 @@ def tool_facts(
             proving.begun[each.call_id] = each
         elif (call := proving.begun.get(each.call_id)) is not None and not is_error(each):
             _prove(proving, call, each)
+    _believe_readings(proving)
     return proving.found
 
 
@@ -85,10 +91,38 @@ def _prove(proving: _Proving, call: Statement, result: Statement) -> None:
     repeated = {each.name for each in returned} & {each.name for each in given}
     for each in given:
         is_said = each.value.casefold() in proving.said
-        if each.name in repeated and (changes or is_said):
+        if each.name not in repeated:
+            continue
+        if changes or is_said:
             _identify(proving, each.name, each.value, (call, result))
+        elif _is_vouched_for(proving, each, result):
+            proving.read.append((each, (call, result)))
     if changes:
         _conclude(proving, call, result)
+
+
+def _is_vouched_for(proving: _Proving, named: Named, result: Statement) -> bool:
+    """Whether a call that only reads shows whose an identifier is, though nobody said it.
+
+    The agent may have guessed it, but for what was verified, and for the one company or project
+    that the session is about.
+    """
+    value = result.value
+    if isinstance(value, Mapping) and any(value.get(sign) is True for sign in _VERIFIED):
+        return True
+    return any(named.name.startswith(kind) for kind in proving.about if kind != "user")
+
+
+def _believe_readings(proving: _Proving) -> None:
+    """Keep what was looked up under one identifier alone: of two nobody knows whose each is."""
+    values: dict[str, set[str]] = {}
+    for named, _ in proving.read:
+        values.setdefault(named.name, set()).add(named.value.casefold())
+    taken = {attribute for attribute, _ in proving.known}
+    for named, shown in proving.read:
+        is_taken = any(spelling in taken for spelling in _spellings(named.name))
+        if len(values[named.name]) == 1 and not is_taken:
+            _identify(proving, named.name, named.value, shown)
 
 
 def _identify(proving: _Proving, name: str, value: str, shown: tuple[Statement, Statement]) -> None:
