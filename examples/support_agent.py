@@ -5,9 +5,11 @@
     agentjournal approvals                       # a large refund is somebody's to allow
     agentjournal approve s-42 APPROVAL --by eva
     python -m examples.support_agent             # goes on, as it does after a crash
+    python -m examples.support_agent --bye       # ends it, and learns what the customer likes
 
 What it goes by lies in three layers, each a stream of its own: the customer, whom other sessions
 know too; the ticket, a task that outlives the session; and the session, with the conversation.
+What the customer said in earlier sessions is recalled when one goes on, and learned when it ends.
 """
 
 from __future__ import annotations
@@ -52,17 +54,29 @@ async def support(
     async with session.resume(lease_s=10, wait_s=30) as run:
         if text is not None:
             await run.say(text, message_id="question")
+        recalled = "" if run.answered else await run.session.recall(max_tokens=300)
         while not run.answered:
             await run.finish_open_calls(tools)
             if run.waiting:
                 break
             window = await run.window(max_tokens=8_000)
             context = await log.context(session=case.session, task=case.ticket, user=case.user)
-            await run.record(await model([briefing(context), *window.messages]))
+            await run.record(await model([briefing(context, recalled), *window.messages]))
         return None if run.waiting else run.state.messages[-1].text
 
 
-def briefing(context: aj.Context) -> Mapping[str, Any]:
+async def goodbye(log: aj.Log, case: Case) -> list[str]:
+    """End the conversation, and return what was learned from it.
+
+    Nobody has to ask: the promoter reads every session that has ended, or is idle for long.
+    """
+    session = log.session(case.session, user=case.user, agent="support", task=case.ticket)
+    await session.end()
+    promotion = await session.promote()
+    return [f"{fact.attribute}: {fact.value}" for _, fact in promotion.learned]
+
+
+def briefing(context: aj.Context, recalled: str) -> Mapping[str, Any]:
     """Return what the model is told before the conversation: what the other layers know."""
     lines = [INSTRUCTIONS]
     if context.user is not None:
@@ -71,6 +85,7 @@ def briefing(context: aj.Context) -> Mapping[str, Any]:
     if context.task is not None:
         notes = context.task.notes.items()
         lines += [f"On the ticket, {key}: {note.value}" for key, note in notes]
+    lines += [recalled] if recalled else []
     return {"role": "system", "content": "\n".join(lines)}
 
 
@@ -128,6 +143,9 @@ async def main(text: str | None) -> None:
     case = Case("s-42", "ticket-9", "u-7")
     payments = httpx2.AsyncClient(base_url="http://127.0.0.1:8001")
     async with aj.connect() as log, payments:
+        if text == "--bye":
+            print(*await goodbye(log, case), sep="\n")
+            return
         answer = await support(log, case, payments, support_model, text)
         print(answer or "somebody must allow this: see `agentjournal approvals`")
 

@@ -20,7 +20,8 @@ async def support_model(messages: Sequence[Mapping[str, Any]]) -> Mapping[str, A
     was_paid = "is paid back" in outputs[0]
     if len(said) == 1 and was_paid:
         return _asking(len(messages), "note_on_ticket", {"status": outputs[0]})
-    language = "de" if "language: de" in str(messages[0]["content"]) else "en"
+    is_german = re.search(r"language: (de|German)\b", str(messages[0]["content"]))
+    language = "de" if is_german else "en"
     answer = (_REFUNDED if was_paid else _REFUSED)[language]
     return _completion(len(messages), {"role": "assistant", "content": answer})
 

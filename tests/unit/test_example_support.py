@@ -11,7 +11,7 @@ import httpx2
 import agentjournal as aj
 from agentjournal.testing import MemoryLog, crash_everywhere, memory_log
 from examples.payments import Payments, payment_service
-from examples.support_agent import Case, support
+from examples.support_agent import Case, goodbye, support
 from examples.support_model import support_model
 from tests.layers import about, fact
 
@@ -102,6 +102,36 @@ async def test_what_other_sessions_learned_and_what_is_on_the_ticket_is_known() 
         }
     assert "The customer's language: de" in seen[0]
     assert "On the ticket, status: 12.50 for order 4711 is paid back" in seen[-1]
+
+
+async def test_what_a_customer_likes_is_learned_at_the_end_and_known_in_her_next_session() -> None:
+    payments, seen = Payments(), list[str]()
+
+    async def model(messages: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        seen.append(messages[0]["content"])
+        return await support_model(messages)
+
+    async with client_of(payments) as client, memory_log() as log:
+        first = f"{SMALL} Please always write to me in German."
+        assert await support(log, CASE, client, model, first) == "It is refunded. Sorry!"
+        assert not any("German" in each for each in seen)  # what it says itself is in the window
+        assert await goodbye(log, CASE) == [
+            "order/4711/last_action: refund",
+            "reply_language: German",
+        ]
+        next_case = Case("s-43", "ticket-10", "u-7")
+        answer = await support(log, next_case, client, model, "Order 4711 is broken again: 7.00.")
+        assert answer == "Der Betrag ist erstattet. Entschuldigung!"
+        assert "The customer's reply_language: German" in seen[-1]
+        assert "From earlier sessions" in seen[-1]
+        assert "Order 4711 came broken" in seen[-1]
+        [recalled] = [
+            event async for event in log.session("s-43").events() if event.type == "memory.recalled"
+        ]
+        assert recalled.version < 10
+        other = Case("s-44", "ticket-11", "u-8")
+        assert await support(log, other, client, model, SMALL) == "It is refunded. Sorry!"
+        assert "From earlier sessions" not in seen[-1]
 
 
 async def test_what_is_no_amount_is_told_to_the_model_and_not_paid() -> None:
