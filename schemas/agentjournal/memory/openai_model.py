@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Mapping
+from functools import cache
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import openai
 import orjson
-from openai import AsyncOpenAI
+from httpx2 import create_ssl_context
+from openai import AsyncOpenAI, DefaultAsyncHttpx2Client
 
 from agentjournal.memory.candidates import UNREAD
 from agentjournal.memory.model_asking import MAX_ANSWER_TOKENS, Question
@@ -42,6 +45,12 @@ class ModelFailedError(Exception):
         self.reason, self.is_away = reason, is_away
 
 
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Return whom to trust: reading that takes longer than all else that a client is made of."""
+    return create_ssl_context()
+
+
 class OpenAIModel:
     """Connections to a model, open until the end of the block."""
 
@@ -52,6 +61,7 @@ class OpenAIModel:
             base_url=settings.url,
             timeout=settings.timeout_s,
             max_retries=settings.retries,
+            http_client=DefaultAsyncHttpx2Client(verify=_certificates()),
         )
 
     async def __aenter__(self) -> Self:
