@@ -106,3 +106,22 @@ SELECT attribute, value, author_role, quote, cardinality(fact_ids) AS statements
 FROM agentjournal.current_facts
 WHERE tenant = 'default' AND entity_kind = 'user' AND entity_id = 'ada'
 ORDER BY attribute, valid_from;
+
+-- name: values_in_common
+-- Which values do most users have in common?
+SELECT attribute, value, count(*) AS users
+FROM agentjournal.current_facts
+WHERE tenant = 'default' AND entity_kind = 'user'
+GROUP BY attribute, value
+ORDER BY users DESC, attribute, value
+LIMIT 20;
+
+-- name: refused_facts
+-- What was not taken for a fact when sessions were promoted, and why?
+SELECT each ->> 'reason' AS reason, sum((each ->> 'count')::int) AS candidates,
+       count(DISTINCT p.session_id) AS sessions
+FROM agentjournal.promotions AS p
+CROSS JOIN LATERAL jsonb_array_elements(p.refused) AS r (each)
+WHERE p.tenant = 'default' AND p.status = 'completed'
+GROUP BY reason
+ORDER BY candidates DESC, reason;

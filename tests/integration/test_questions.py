@@ -31,6 +31,8 @@ from agentjournal import (
 )
 from agentjournal.settings import Settings
 from agentjournal.sql_statements import read_statements
+from tests.layers import fact
+from tests.promoted import PlainExtracting, said
 from tests.servers import connected
 
 pytestmark = pytest.mark.stack
@@ -129,6 +131,11 @@ async def written(log: Log) -> None:
     await ada.remember("city", "Oslo", cardinality="single", quote="I moved to Oslo")
     await ada.remember("city", "OSLO", cardinality="single", role="developer")
     await ada.facts()
+    for name, text in (("s-8", "city = Oslo\nfood? = fish\nsize? = M"), ("s-9", "food? = rice")):
+        session = log.session(name, user="bob")
+        await session.append(said(text))
+        await session.promote(extracting=PlainExtracting())
+    await log.caught_up(await log.memory(user="bob").append(fact("f-1", "plan", "basic")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,4 +218,6 @@ async def test_every_question_has_the_answer_that_the_log_has(asked: Asked) -> N
         ("s-3", 3, "user"),
     ]
     assert [row[:3] for row in found["changed_minds"]] == [("ada", "city", "Rome")]
+    assert found["values_in_common"] == [("city", "Oslo", 2), ("plan", "basic", 1)]
+    assert found["refused_facts"] == [("not sure", 3, 2)]
     assert found["known_of_a_user"] == [("city", "Oslo", "user", "I moved to Oslo", 2)]
