@@ -49,11 +49,12 @@ def import_sessions(
     user: Annotated[str | None, typer.Option(help="Whom the sessions belong to.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Import sessions from files of other tools: OpenAI chat messages, as JSON or JSON lines.
+    """Import sessions from files: of `agentjournal export`, or OpenAI chat messages in JSON.
 
-    A session is named for its file, and by its own name too when the file has more than one. Of a
-    folder every *.json and *.jsonl that is recognised is imported. Importing a file again adds
-    nothing, or what the file has more by then: `added` and `there` count events, new and old.
+    An exported session keeps its name and its order, and its events their ids. Another is named
+    for its file, and by its own name too when the file has more than one. Of a folder every *.json
+    and *.jsonl that is recognised is imported. Importing a file again adds nothing, or what the
+    file has more by then: `added` and `there` count events, new and old.
 
     Exit status 1: something was left out, and is named; import again when it is mended.
     """
