@@ -139,6 +139,13 @@ def test_what_is_said_twice_is_shown_once_and_a_fact_comes_first() -> None:
     assert [each.text for each, _ in found] == ["seat: aisle", "other"]
 
 
+def test_a_summary_that_repeats_what_was_said_is_not_shown_beside_it() -> None:
+    summary = hit("Asked: Where is the kiln?", tier="summary", role="", lexical=0.5)
+    done = hit("Done: refund", tier="summary", role="", number=1, lexical=0.4)
+    said = hit("Where is the kiln?", version=Version(2))
+    assert [each.text for each, _ in ranked([summary, done, said])] == [said.text, done.text]
+
+
 def test_a_fact_that_does_not_hold_is_left_out_and_one_said_twice_has_its_first_id() -> None:
     hits = [hit("a", tier="fact", ref=ref) for ref in ("old", "again", "first")] + [hit("b")]
     kept = holding(hits, {"first": "first", "again": "first"})

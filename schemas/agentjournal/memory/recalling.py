@@ -10,6 +10,7 @@ from agentjournal.ids import StreamId
 from agentjournal.memory.embedding import Embedder, local_embedder
 from agentjournal.memory.ranking import Scored, best, fused, with_the_best_beside
 from agentjournal.memory.recalls import Asked, Hit, Recalled, Recalls, Tier
+from agentjournal.memory.summarising import quoted_in
 from agentjournal.memory.terms import query_terms
 
 DEFAULT_K = 10  # where no number of tokens is the bound
@@ -54,7 +55,7 @@ def ranked(found: Iterable[Hit]) -> list[tuple[Hit, float]]:
     chosen: dict[str, tuple[Hit, float]] = {}
     for place in best(scores, order):
         hit = hits[place]
-        chosen.setdefault(_shown(hit.text), (hit, scores[place]))
+        chosen.setdefault(_said_by(hit), (hit, scores[place]))
     return list(chosen.values())
 
 
@@ -62,7 +63,9 @@ def _order(hit: Hit) -> tuple[int, float, tuple[str, int, int]]:
     return _TIERS.index(hit.tier), -hit.said_at.timestamp(), hit.place
 
 
-def _shown(text: str) -> str:
+def _said_by(hit: Hit) -> str:
+    """Return what a hit says; a summary that repeats the words of a message says the same."""
+    text = quoted_in(hit.text) if hit.tier == "summary" else hit.text
     return " ".join(text.casefold().split())
 
 

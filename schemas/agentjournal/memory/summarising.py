@@ -9,6 +9,7 @@ from agentjournal.memory.tool_things import changes_something, is_error
 
 MAX_SAID = 240  # characters of what somebody said
 MAX_DONE = 8  # tools that are named
+_ASKED, _ANSWERED = "Asked: ", "Answered: "
 
 
 def summary_of(statements: Sequence[Statement]) -> str | None:
@@ -20,11 +21,16 @@ def summary_of(statements: Sequence[Statement]) -> str | None:
         if each.source == "result" and changes_something(each) and not is_error(each):
             done[each.tool or ""] = done.get(each.tool or "", 0) + 1
     lines = [
-        f"Asked: {_short(asked.text)}" if asked else "",
+        f"{_ASKED}{_short(asked.text)}" if asked else "",
         f"Done: {_tools(done)}" if done else "",
-        f"Answered: {_short(answered.text)}" if answered else "",
+        f"{_ANSWERED}{_short(answered.text)}" if answered else "",
     ]
     return "\n".join(line for line in lines if line) or None
+
+
+def quoted_in(line: str) -> str:
+    """Return what a line of a summary repeats of a message, the line itself where it does not."""
+    return line.removeprefix(_ASKED).removeprefix(_ANSWERED)
 
 
 def _is_said(statement: Statement, role: str) -> bool:
