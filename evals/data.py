@@ -191,6 +191,10 @@ def _happened(raw: Mapping[str, Any]) -> Happened:
             return _as(raw, "tool.completed", _ended(payload))
         case "scratchpad.note":
             return _as(raw, "note.set", {"key": "scratch", "value": payload["text"]})
+        case "session.started":
+            about = {"kind": "user", "id": raw["entity"]["user"]}
+            start = {"agent": "assistant", "labels": {}, "entities": [about]}
+            return _as(raw, "session.started", start)
         case other:
             return _as(raw, other, payload)
 
