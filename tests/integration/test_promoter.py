@@ -224,3 +224,26 @@ async def test_a_model_adds_to_what_the_rules_find_and_holds_up_nothing_when_it_
             ("home_city", "Oslo"),
             ("hobby", "choir"),
         }
+
+
+async def test_a_message_retracted_after_its_promotion_takes_its_facts_along(
+    journal: Settings,
+) -> None:
+    async with connected(journal) as log:
+        session, other = log.session("s", user="u-1"), log.session("t", user="u-1")
+        await session.append([said("topic*=chess"), said("topic*=tea\ncity=Rome")])
+        await other.append(said("topic*=tea"))
+        for each in session, other:
+            await each.promote(extracting=PlainExtracting(BY))
+        message = (await session.load()).messages[1]
+        await session.append(aj.MessageRetracted(message_id=message.message_id, reason="wrong"))
+        await session.promote(extracting=PlainExtracting(BY))
+        held = await log.memory(user="u-1").facts()
+        assert sorted((each.attribute, each.value) for each in held) == [
+            ("topic", "chess"),
+            ("topic", "tea"),
+        ]
+        history = await log.memory(user="u-1").history()
+        gone = [each for each in history if each.ended_by == "retracted"]
+        assert {each.value for each in gone} == {"tea", "Rome"}
+        assert {source.session_id for each in gone for source in each.evidence} == {"s"}
