@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 CHECKOUT = Path(__file__).parents[1]
-COMMAND = "agentjournal"  # every other program is a module, as behind `python -m`
+COMMAND = "agentjournal"  # every other program is a file, or a module, as behind `python -m`
 _LOADED = (
     *(f"agentjournal.{name}" for name in ("log", "servers", "session", "run", "sync", "testing")),
     *("consumers.roles", "consumers.running", "tests.promoted"),
@@ -114,8 +114,10 @@ def run(
     environment: Mapping[str, str],
     timeout_s: float,
     folder: Path | None = None,
+    *,
+    program: str = COMMAND,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command with pipes for its output, in this folder or another.
+    """Run the command, or another program, with pipes for its output, in this folder or another.
 
     Raises TimeoutExpired, and then it is killed.
     """
@@ -124,7 +126,7 @@ def run(
     with ThreadPoolExecutor(2) as readers:
         try:
             streams = nothing, pipes[0][1], pipes[1][1]
-            running = start(COMMAND, arguments, environment, streams, folder)
+            running = start(program, arguments, environment, streams, folder)
         finally:
             for theirs in (nothing, pipes[0][1], pipes[1][1]):
                 os.close(theirs)
@@ -277,9 +279,12 @@ def _main() -> None:
         from commands.app import main  # noqa: PLC0415
 
         main()
-    else:
-        from runpy import run_module  # noqa: PLC0415
+        return
+    from runpy import run_module, run_path  # noqa: PLC0415
 
+    if program.endswith(".py"):
+        run_path(program, run_name="__main__")
+    else:
         run_module(program, run_name="__main__")
 
 

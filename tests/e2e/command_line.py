@@ -13,9 +13,11 @@ from typing import Any
 
 from local.home import Home
 from local.status import status_of
+from tests import warm
 
 CHECKOUT = Path(__file__).parents[2]
-COMMAND = (sys.executable, str(Path(__file__).with_name("sleeping_roles.py")))
+_PROGRAM = Path(__file__).with_name("sleeping_roles.py")
+COMMAND = (sys.executable, str(_PROGRAM))
 
 
 @dataclass(frozen=True)
@@ -25,15 +27,8 @@ class CommandLine:
     home: Path
 
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *arguments],
-            env=self.environment,
-            cwd=self.home.parent,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=90,
-        )
+        folder, program = self.home.parent, str(_PROGRAM)
+        return warm.run(arguments, self.environment, 90, folder, program=program)
 
     @property
     def environment(self) -> dict[str, str]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import subprocess
-import sys
+import signal
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from agentjournal.settings import Settings
 from commands.top_figures import for_programs
 from commands.top_reading import Watch, sources_of
 from local.stack import Stack, running
+from tests import warm
 from tests.janitors import expired, met, types_of
 from tests.live_pages import Page
 from tests.servers import inside
@@ -34,7 +34,6 @@ from tests.servers import inside
 pytestmark = pytest.mark.stack
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
-AGENTJOURNAL = Path(sys.executable).with_name("agentjournal")
 DATABASE = "rights"
 ROLES = ("sequencer", "projector", "cache", "janitor", "promoter", "indexer", "meter")
 USERS_OF_REDIS = ("sequencer", "cache", "promoter", "meter", "agent", "viewer")
@@ -57,17 +56,17 @@ class Users:
             return "redis://127.0.0.1:1/0"
         return self.stack.settings.redis.replace("redis://", f"redis://{user}:password@")
 
-    def run(self, user: str, *arguments: str) -> subprocess.Popen[bytes]:
+    def run(self, user: str, *arguments: str) -> warm.Forked:
         environment = {
             "PATH": os.defpath,
             "AGENTJOURNAL_KAFKA": self.stack.settings.kafka,
             "AGENTJOURNAL_POSTGRES": self.postgres(user),
             "AGENTJOURNAL_REDIS": self.redis(user),
         }
-        return subprocess.Popen([AGENTJOURNAL, *arguments], cwd=self.folder, env=environment)
+        return warm.start(warm.COMMAND, arguments, environment, warm.OURS, self.folder)
 
 
-def done(process: subprocess.Popen[bytes]) -> bool:
+def done(process: warm.Forked) -> bool:
     return process.wait(60) == 0
 
 
@@ -197,7 +196,7 @@ async def test_roles_and_agents_work_with_the_rights_of_the_page(users: Users) -
             assert done(users.run(role, "health", role))
     finally:
         for process in roles.values():
-            process.terminate()
+            process.send_signal(signal.SIGTERM)
         assert [process.wait(30) for process in roles.values()] == [0] * len(ROLES)
     assert done(users.run("agent", "sql", "SELECT * FROM messages"))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 from agentjournal import Log
 from agentjournal.settings import Settings
 from agentjournal.testing import crash_everywhere
+from tests import warm
 from tests.servers import addresses_of
 
 _README = Path(__file__).parents[2] / "README.md"
@@ -37,16 +37,11 @@ def program_of(session_id: str) -> str:
     return program
 
 
-def run(program: str, settings: Settings) -> subprocess.CompletedProcess[str]:
+def run(program: str, folder: Path, settings: Settings) -> subprocess.CompletedProcess[str]:
     """Run a program as a user does, who has the addresses in the environment."""
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | addresses_of(settings),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    file = folder / "agent.py"
+    file.write_text(program, encoding="utf-8")
+    return warm.run((), os.environ | addresses_of(settings), 60, folder, program=str(file))
 
 
 def rows(settings: Settings, query: str) -> list[tuple[Any, ...]]:
@@ -56,11 +51,13 @@ def rows(settings: Settings, query: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.stack
-def test_it_works_as_printed_and_a_second_run_adds_nothing(journal: Settings) -> None:
+def test_it_works_as_printed_and_a_second_run_adds_nothing(
+    journal: Settings, tmp_path: Path
+) -> None:
     program = program_of("s-printed")
-    first = run(program, journal)
+    first = run(program, tmp_path, journal)
     assert (first.stdout, first.stderr) == ("Order 4711 is refunded.\n", "")
-    again = run(program, journal)
+    again = run(program, tmp_path, journal)
     assert again.stdout == first.stdout
     found = rows(
         journal,
@@ -84,15 +81,15 @@ def test_it_works_as_printed_and_a_second_run_adds_nothing(journal: Settings) ->
     ],
 )
 def test_killed_before_a_line_it_goes_on_and_does_everything_once(
-    journal: Settings, line: str
+    journal: Settings, tmp_path: Path, line: str
 ) -> None:
     session_id = f"s-killed-{abs(hash(line))}"
     program = program_of(session_id)
     assert line in program
     indent = line[: len(line) - len(line.lstrip())]
-    killed = run(program.replace(line, f"{indent}{_DIES}\n{line}"), journal)
+    killed = run(program.replace(line, f"{indent}{_DIES}\n{line}"), tmp_path, journal)
     assert killed.returncode == -9
-    assert run(program, journal).stdout == "Order 4711 is refunded.\n"
+    assert run(program, tmp_path, journal).stdout == "Order 4711 is refunded.\n"
     found = rows(
         journal,
         "SELECT call_id, outcome, output, (SELECT count(*) FROM agentjournal.events AS e "

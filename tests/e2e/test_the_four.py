@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +19,7 @@ from agentjournal import (
     VersionConflict,
 )
 from agentjournal.settings import Settings
+from tests import warm
 from tests.crash.agents.lives import KILLED
 from tests.crash.agents.payments import payment_server
 from tests.servers import connected, environment_of
@@ -53,27 +54,29 @@ asyncio.run(main())
 """
 
 
-async def test_killed_in_the_middle_of_a_tool_call_it_charges_once(journal: Settings) -> None:
+async def test_killed_in_the_middle_of_a_tool_call_it_charges_once(
+    journal: Settings, tmp_path: Path
+) -> None:
+    program = tmp_path / "agent.py"
+    program.write_text(_PROGRAM, encoding="utf-8")
     async with payment_server() as (payments, port), connected(journal) as log:
         asks: list[Part] = [
             ToolCallPart(call_id="c-1", name="pay", arguments_text='{"order": "4711"}')
         ]
         session = log.session("s")
         await session.append(MessageAdded(role="assistant", parts=asks))
-        assert await _run(log, str(port), "s", "dies") == KILLED
+        assert await _run(program, log, str(port), "s", "dies") == KILLED
         (cut_off,) = (await session.load()).open_calls
         assert (cut_off.outcome, cut_off.attempt, payments.charges["4711"]) == ("open", 1, 1)
-        assert await _run(log, str(port), "s", "goes on") == 0
+        assert await _run(program, log, str(port), "s", "goes on") == 0
         call = (await log.session("s").load()).calls["c-1"]
         assert (call.outcome, call.output) == ("completed", "receipt of 4711")
         assert payments.charges["4711"] == 1
 
 
-async def _run(log: Log, *arguments: str) -> int:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _PROGRAM, *arguments, env=environment_of(log.settings)
-    )
-    return await process.wait()
+async def _run(program: Path, log: Log, *arguments: str) -> int:
+    environment = environment_of(log.settings)
+    return await warm.start(str(program), arguments, environment, warm.OURS).ended()
 
 
 async def test_of_two_writers_one_wins_and_the_other_knows(journal: Settings) -> None:
