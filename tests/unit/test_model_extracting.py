@@ -137,13 +137,13 @@ async def test_values_are_those_of_the_slots_and_dates_those_of_the_statement() 
         ),
     ],
 )
-async def test_what_passes_no_gate_is_refused_with_the_reason(
+def test_what_passes_no_gate_is_refused_with_the_reason(
     text: str, proposed: dict[str, Any], reason: str
 ) -> None:
-    events = [user(text), assistant(PAINTS)]
-    found, without, _ = await extracted(events, answered([{**HOBBY, **proposed}]))
-    assert facts(found) == facts(without)
-    assert reasons(found, without) == [reason]
+    said = statements_of(session(user(text), assistant(PAINTS)))
+    judging = Judging({"user": USER}, default_slots(), default_rules(), [])
+    judging.take([{**HOBBY, **proposed}], {1: said[0]}, said[0])
+    assert ([each.reason for each in judging.refused], judging.candidates) == ([reason], [])
 
 
 async def test_only_users_are_cited_and_what_tools_gave_is_not_even_shown() -> None:
@@ -272,7 +272,7 @@ async def test_a_server_that_fails_for_a_moment_is_asked_again_so_often_and_no_m
 
 def long_session(count: int) -> list[Event]:
     """Return messages of a user, each of them as long as one question may show of one."""
-    return [user(f"{PAINTS} {number} " + "la " * 2_500) for number in range(count)]
+    return [user(f"{PAINTS}\n```\n{number} {'la ' * 2_500}\n```") for number in range(count)]
 
 
 async def test_a_long_session_is_asked_in_parts_until_its_budget_is_spent() -> None:
