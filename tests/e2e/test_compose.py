@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -131,15 +131,17 @@ class Containers:
         environment["AGENTJOURNAL_METRICS_PORT"] = "0"  # containers have ports of their own
         return environment
 
-    def start(self, service: str, command: Sequence[str] | None = None) -> subprocess.Popen[str]:
-        """Start the command of a service, or another one in its place."""
-        return subprocess.Popen(
-            [*entrypoint(), *(SERVICES[service]["command"] if command is None else command)],
-            cwd=self.folder,
-            env=self.environment(service),
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def start(self, service: str) -> warm.Forked:
+        """Start the command of a service; what it says is in its log."""
+        assert entrypoint() == [warm.COMMAND]
+        arguments, environment = SERVICES[service]["command"], self.environment(service)
+        with self.log(service).open("ab") as log:
+            streams = 0, 1, log.fileno()
+            return warm.start(warm.COMMAND, arguments, environment, streams, self.folder)
+
+    def log(self, service: str) -> Path:
+        """Return the file with what a service says."""
+        return self.folder / f"{service}.log"
 
     def is_healthy(self, service: str) -> bool:
         """Run the health check of a service."""
@@ -161,8 +163,7 @@ def containers(tmp_path_factory: pytest.TempPathFactory) -> Generator[Containers
     with running(tmp_path_factory.mktemp("compose"), restart=False) as stack:
         give_passwords(stack)
         containers = Containers(stack, tmp_path_factory.mktemp("container"))
-        with containers.start("init") as init:
-            assert init.wait() == 0, init.stderr and init.stderr.read()
+        assert containers.start("init").wait(60) == 0, containers.log("init").read_text()
         yield containers
 
 
@@ -192,12 +193,11 @@ async def test_kafka_knows_every_setting(containers: Containers) -> None:
 
 
 def test_init_can_be_repeated(containers: Containers) -> None:
-    with containers.start("init") as init:
-        assert init.wait() == 0
+    assert containers.start("init").wait(60) == 0
 
 
 @pytest.fixture(scope="module")
-def roles(containers: Containers) -> Generator[dict[str, subprocess.Popen[str]]]:
+def roles(containers: Containers) -> Generator[dict[str, warm.Forked]]:
     processes = {role: containers.start(role) for role in ROLES}
     try:
         for role in ROLES:
@@ -205,12 +205,12 @@ def roles(containers: Containers) -> Generator[dict[str, subprocess.Popen[str]]]
         yield processes
     finally:
         for process in processes.values():
-            process.kill()
-            process.communicate()
+            process.send_signal(signal.SIGKILL)
+            process.wait()
 
 
 async def test_an_append_is_sequenced_and_shown(
-    containers: Containers, roles: dict[str, subprocess.Popen[str]]
+    containers: Containers, roles: dict[str, warm.Forked]
 ) -> None:
     del roles  # they run
     addresses = containers.environment("projector")
@@ -229,13 +229,13 @@ async def test_an_append_is_sequenced_and_shown(
 
 @pytest.mark.parametrize("role", ROLES)
 def test_sigterm_ends_a_role_in_good_order_and_its_health(
-    containers: Containers, roles: dict[str, subprocess.Popen[str]], role: str
+    containers: Containers, roles: dict[str, warm.Forked], role: str
 ) -> None:
     process = roles[role]
     assert containers.is_healthy(role)
     process.send_signal(signal.SIGTERM)
     grace = SERVICES[role]["stop_grace_period"]
-    _, log = process.communicate(timeout=float(grace.removesuffix("s")))
-    assert process.returncode == 0, log
+    status, log = process.wait(float(grace.removesuffix("s"))), containers.log(role).read_text()
+    assert status == 0, log
     assert "role_failed" not in log
     assert not containers.is_healthy(role)
