@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -104,6 +105,8 @@ async def test_values_are_those_of_the_slots_and_dates_those_of_the_statement() 
         (PAINTS, {"quote": ""}, NO_QUOTE),
         (PAINTS, {"value": "oil"}, NOT_OWN),
         (PAINTS, {"value": " "}, NOT_OWN),
+        (PAINTS, {"value": "paint"}, NOT_OWN),
+        (PAINTS, {"value": "colours"}, NOT_OWN),
         (PAINTS, {"message": 2}, NO_EVENT),
         (PAINTS, {"message": 99}, NO_EVENT),
         (PAINTS, {"message": True}, NO_FORM),
@@ -329,6 +332,30 @@ async def test_texts_that_are_no_text_and_too_many_facts_are_no_trouble() -> Non
     found, without, _ = await extracted([user(hostile)], answered(many))
     assert facts(found) == [*facts(without), ("hobby", "painting watercolours")]
     assert reasons(found, without) == [TOO_MANY] * 10
+
+
+def test_words_that_stand_everywhere_take_no_time_and_the_first_that_is_said_counts() -> None:
+    said = statements_of(
+        session(user("Hi.\n```\n" + "a b " * 7_000 + "\n```\n" + "I do.\n" * 4_000))
+    )
+    judging = Judging({"user": USER}, default_slots(), default_rules(), [])
+    began = time.perf_counter()
+    hidden = fact(1, "hobby", "a", "a b " * 3_000)
+    judging.take([hidden] * 50, {1: said[0]}, said[0])
+    assert {each.reason for each in judging.refused} == {NOT_OWN}
+    assert time.perf_counter() - began < 10  # a look at every place takes an hour
+    twice = statements_of(
+        session(user('"I am a keen tuba player" is a good line. I love the tuba.'))
+    )
+    judging.take([fact(1, "hobby", "tuba", "tuba")], {1: twice[0]}, twice[0])
+    assert [each.quote for each in judging.candidates] == ["I love the tuba."]
+
+
+def test_scripts_without_spaces_have_their_words_within_others() -> None:
+    said = statements_of(session(user("我住在里斯本。")))
+    judging = Judging({"user": USER}, default_slots(), default_rules(), [])
+    judging.take([fact(1, "home_city", "里斯本", "我住在里斯本")], {1: said[0]}, said[0])
+    assert [each.value for each in judging.candidates] == ["里斯本"]
 
 
 json_values = st.recursive(

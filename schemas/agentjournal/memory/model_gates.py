@@ -8,8 +8,10 @@ made of the same message stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 from agentjournal.events import Entity
@@ -35,6 +37,7 @@ TOO_MANY = "model: too many facts"
 
 _CONFIDENCE = 0.7  # of what no rule has found
 _MOST_VALUE = 300  # characters
+_MOST_PLACES = 200  # at which the same words are looked at
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00a0": " ", "\u202f": " "})
 _PART = re.compile(r"\{\w+\}")  # of a rule's attribute: `favourite_{what}`
 _NAME = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
@@ -79,6 +82,7 @@ class Judging:
     known: Sequence[Candidate]  # what the rules have found
     candidates: list[Candidate] = field(default_factory=list[Candidate])
     refused: list[Refused] = field(default_factory=list[Refused])
+    _sentences: dict[str, list[Sentence]] = field(default_factory=dict[str, list[Sentence]])
 
     def take(
         self, proposals: Sequence[object], citable: Mapping[int, Statement], first: Statement
@@ -109,7 +113,7 @@ class Judging:
         slot = self._slot(proposal)
         if isinstance(slot, _No):
             return slot
-        place = _place_of(said, proposal, self.rules)
+        place = self._place(said, proposal)
         if isinstance(place, _No):
             return place
         reason = _against(proposal, slot, said, place, self.rules)
@@ -130,6 +134,21 @@ class Judging:
             retracts=proposal.op == FORGET,
         )
         return self._beside(made)
+
+    def _place(self, said: Statement, proposal: Proposal) -> _Place | _No:
+        """Return the sentence in which a user says the value."""
+        if not proposal.quote.strip() or proposal.quote not in said.text:
+            return _No(NO_QUOTE)
+        text = said.text.translate(_APOSTROPHES)
+        if said.event_id not in self._sentences:  # kept for the proposals that come behind
+            self._sentences = {said.event_id: list(own_sentences(text, self.rules.splitting))}
+        sentences = self._sentences[said.event_id]
+        quote, written = (each.translate(_APOSTROPHES) for each in (proposal.quote, proposal.value))
+        if written.strip():
+            for start in islice(_places(text, quote, written), _MOST_PLACES):
+                if (found := _in(sentences, start, written)) is not None:
+                    return found
+        return _No(NOT_OWN)
 
     def _slot(self, proposal: Proposal) -> Slot | _No:
         if proposal.about not in self.about:
@@ -172,34 +191,39 @@ def _proposal(given: object) -> Proposal | None:
     return proposal if proposal.op in {ADD, FORGET} else None
 
 
-def _place_of(said: Statement, proposal: Proposal, rules: Rules) -> _Place | _No:
-    if not proposal.quote.strip() or proposal.quote not in said.text:
-        return _No(NO_QUOTE)
-    text = said.text.translate(_APOSTROPHES)
-    sentences = list(own_sentences(text, rules.splitting))
-    quote, written = (each.translate(_APOSTROPHES) for each in (proposal.quote, proposal.value))
-    if written.strip():
-        for begin in _places(text, quote):
-            for start in _places(quote, written):
-                found = _in(sentences, begin + start, written)
-                if found is not None:
-                    return found
-    return _No(NOT_OWN)
+def _places(text: str, quote: str, written: str) -> Iterator[int]:
+    """Yield where a value stands in a quote, wherever that stands in a text."""
+    for begin in _found(text, quote):
+        for start in _found(quote, written):
+            yield begin + start
 
 
-def _places(text: str, part: str) -> Iterable[int]:
+def _found(text: str, part: str) -> Iterator[int]:
     place = text.find(part)
     while place >= 0:
         yield place
         place = text.find(part, place + 1)
 
 
-def _in(sentences: Iterable[Sentence], start: int, written: str) -> _Place | None:
-    for each in sentences:
-        at = start - each.start
-        if at >= 0 and each.text[at : at + len(written)] == written:
-            return _Place(each, Span(at, at + len(written)))
-    return None
+def _in(sentences: Sequence[Sentence], start: int, written: str) -> _Place | None:
+    """Return a value's place in its sentence; None: it is hidden, or a part of a word."""
+    last = bisect_right(sentences, start, key=lambda each: each.start) - 1
+    if last < 0:
+        return None
+    sentence = sentences[last]
+    at = start - sentence.start
+    end = at + len(written)
+    if sentence.text[at:end] != written:
+        return None
+    edges = ((sentence.text[at - 1 : at], written[0]), (written[-1], sentence.text[end : end + 1]))
+    if any(_is_of_word(one) and _is_of_word(other) for one, other in edges):
+        return None
+    return _Place(sentence, Span(at, end))
+
+
+def _is_of_word(sign: str) -> bool:
+    """Whether a sign goes on as a word: not so in scripts that write no spaces."""
+    return sign.isdigit() or sign.lower() != sign.upper()
 
 
 def _against(
