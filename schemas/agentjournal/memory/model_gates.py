@@ -140,9 +140,9 @@ class Judging:
         if not proposal.quote.strip() or proposal.quote not in said.text:
             return _No(NO_QUOTE)
         text = said.text.translate(_APOSTROPHES)
-        if said.event_id not in self._sentences:  # kept for the proposals that come behind
-            self._sentences = {said.event_id: list(own_sentences(text, self.rules.splitting))}
-        sentences = self._sentences[said.event_id]
+        if said.text not in self._sentences:  # kept for the proposals that come behind
+            self._sentences = {said.text: list(own_sentences(text, self.rules.splitting))}
+        sentences = self._sentences[said.text]
         quote, written = (each.translate(_APOSTROPHES) for each in (proposal.quote, proposal.value))
         if written.strip():
             for start in islice(_places(text, quote, written), _MOST_PLACES):
