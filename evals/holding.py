@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from agentjournal.memory import facts
 from agentjournal.memory.candidates import Candidate
 from agentjournal.memory.fact_events import fact_id_of, value_key, version_order
+from agentjournal.memory.wanting import in_their_order
 from evals.matching import Learned
 
 EXTRACTOR = ("rules", version_order("1"))
@@ -21,7 +22,7 @@ def held(candidates: Sequence[Candidate], *, as_of: datetime | None = None) -> l
     active: without it, those that hold after all that was said.
     """
     about: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
-    for each in candidates:
+    for each in in_their_order(candidates):
         about[each.entity.kind, each.entity.id].append(each)
     last = max((at(each.statement.at) for each in candidates), default=datetime.now(UTC))
     return [

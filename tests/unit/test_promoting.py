@@ -106,6 +106,41 @@ def test_the_order_and_number_of_candidates_change_no_fact(
     assert {fact.fact_id: fact for fact in shuffled} == plain
 
 
+@pytest.mark.parametrize("last", ["a", "b", "c"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_values_in_one_message_the_last_one_holds(last: str, order: int) -> None:
+    values = [*sorted({"a", "b", "c"} - {last}), last]
+    text = ". ".join(f"size is {value}" for value in values)
+    said_so = statement(1, text)
+    found = [
+        candidate(1, "size", value, quote=f"size is {value}", statement=said_so) for value in values
+    ]
+    facts = learned(wanted(*found[::order], candidate(2, "other", "x")))
+    at = {fact.value: fact.said_at for fact in facts}
+    assert at[values[0]] is at["x"] is None  # as long as it is said when it is valid from
+    assert [at[value] for value in values[1:]] == [
+        "2026-01-01T10:00:00.000001+00:00",
+        "2026-01-01T10:00:00.000002+00:00",
+    ]
+    assert {fact.valid_from for fact in facts} == {AT}
+
+
+def test_in_one_sentence_the_value_that_stands_last_holds() -> None:
+    said_so = statement(1, "Not in Rome but in Oslo.")
+    both = [
+        candidate(1, "city", value, quote=said_so.text, statement=said_so)
+        for value in ("Oslo", "Rome")
+    ]
+    assert [each.said_at is None for each in learned(wanted(*both))] == [False, True]
+
+
+async def test_a_value_is_taken_back_and_another_said_in_one_message() -> None:
+    log = memory_log()
+    await log.session("s-1", user="u").append(said("city-=Rome\ncity=Oslo\ncity=Bonn"))
+    await promote(log)
+    assert [each.value for each in await log.memory(user="u").facts()] == ["Bonn"]
+
+
 def test_many_facts_are_several_appends_with_ids_of_their_own() -> None:
     found = wanted(*(candidate(n + 1, "topic", n, cardinality="multiple") for n in range(450)))
     batches = batches_of(found, _nothing(found), PLAIN)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from pydantic import ValidationError
@@ -27,6 +28,9 @@ from agentjournal.memory.session_reading import Reading
 from agentjournal.memory.statements import Gone
 
 FactEvent: TypeAlias = FactLearned | FactRetracted
+_Slot: TypeAlias = tuple[str, str, str, str, str]  # of an entity, in an event
+_Place: TypeAlias = tuple[int, int]
+_APART = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ def wanted_of(reading: Reading, extraction: Extraction, extractor: Extractor) ->
     refused = list(extraction.refused)
     _, tenant, _ = parse_stream(reading.stream)
     about: set[tuple[str, str]] = {(each.kind, each.id) for each in reading.entities}
-    for candidate in extraction.candidates:
+    for candidate in in_their_order(extraction.candidates):
         reason = _objection(reading, about, candidate)
         made = reason or _made(candidate, tenant, extractor)
         if isinstance(made, str):
@@ -59,6 +63,41 @@ def wanted_of(reading: Reading, extraction: Extraction, extractor: Extractor) ->
             found.setdefault(stream, {}).setdefault(event.fact_id, event)
     wanted = {stream: tuple(events.values()) for stream, events in found.items()}
     return Wanted(wanted, refused)
+
+
+def in_their_order(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return candidates of which those of one slot in one message were said one after the other.
+
+    Each was said a microsecond after the one that stands before it: times of the log are whole
+    milliseconds, so it still comes before whatever was said after the message.
+    """
+    places: dict[_Slot, set[_Place]] = {}
+    for each in candidates:
+        places.setdefault(_slot_of(each), set()).add(_place_of(each))
+    return [
+        _said_later(each, sum(place < _place_of(each) for place in places[_slot_of(each)]))
+        for each in candidates
+    ]
+
+
+def _slot_of(candidate: Candidate) -> _Slot:
+    entity, said = candidate.entity, candidate.statement
+    return entity.kind, entity.id, candidate.attribute, said.session_id, said.event_id
+
+
+def _place_of(candidate: Candidate) -> _Place:
+    """Return where in the message it stands, and where in its quote the value does."""
+    quote, value = candidate.quote, candidate.value
+    within = quote.casefold().rfind(value.casefold()) if isinstance(value, str) else -1
+    return candidate.statement.text.find(quote), within
+
+
+def _said_later(candidate: Candidate, places: int) -> Candidate:
+    if not places:
+        return candidate
+    said = candidate.statement
+    at = datetime.fromisoformat(said.at) + places * _APART
+    return replace(candidate, statement=replace(said, at=at.isoformat()))
 
 
 def streams_of_gone(reading: Reading) -> list[StreamId]:
