@@ -14,14 +14,14 @@ import typer
 import agentjournal
 from agentjournal.artifacts import Artifacts, artifacts_of
 from agentjournal.envelope import Recorded
-from agentjournal.errors import ArtifactNotFound
+from agentjournal.errors import ArtifactNotFound, IntegrityError
 from agentjournal.offloading import NoStore, left_values
 from agentjournal.settings import Settings, find_settings
 from commands.errors import CommandFailed
 from commands.export_lines import RecordLines, artifact_line
 from commands.harmless import one_line
 from commands.naming import Named, SessionName, no_such_session, session_named
-from commands.postgres_exported import caught_up, stored_events
+from commands.postgres_exported import last_version, stored_events
 from commands.printing import say
 from commands.waiting import wait_for
 
@@ -49,7 +49,7 @@ def export_session(
 
 async def _export(settings: Settings, named: Named, file: IO[bytes]) -> int:
     """Write the lines; return how many events there are."""
-    await caught_up(settings, named.stream)
+    last = await last_version(settings, named.stream)
     made, artifacts = RecordLines(named.stream), artifacts_of(settings)
     there: set[str] = set()
     async with aclosing(stored_events(settings, named.stream)) as events:
@@ -58,6 +58,8 @@ async def _export(settings: Settings, named: Named, file: IO[bytes]) -> int:
                 async for line in lines:
                     file.write(line + b"\n")
             file.write(made.line(recorded) + b"\n")
+    if made.version < last:
+        raise IntegrityError(f"{named.stream}: version {made.version + 1} is missing")
     if not made.version:
         async with agentjournal.connect(tenant=named.tenant) as log:
             raise await no_such_session(log, named)

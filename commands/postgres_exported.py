@@ -25,8 +25,8 @@ _PAGE = 500
 _PATIENCE_S = 10.0
 
 
-async def caught_up(settings: Settings, stream: StreamId) -> None:
-    """Return once the table has all that is in the log of a stream now.
+async def last_version(settings: Settings, stream: StreamId) -> int:
+    """Return at which version a stream is now, once its events can be read; 0: there is none.
 
     Raises Unavailable, NotCaughtUp.
     """
@@ -35,6 +35,8 @@ async def caught_up(settings: Settings, stream: StreamId) -> None:
     try:
         end = await ends.end_of(partition)
         await views.wait_for_output(partition, end, _PATIENCE_S, projections=EVENTS)
+        head = await views.head(stream)
+        return 0 if head is None else head[0]
     finally:
         await ends.close()
         await views.close()

@@ -135,14 +135,13 @@ def test_what_cannot_be_exported_is_told_and_leaves_no_file(
     export(run.settings, "short", "--to", file, exit_code=2)
     assert file.read_text() == "mine"
     export(run.settings, "short", "--to", tmp_path / "no" / "s.jsonl", exit_code=1)
-    asyncio.run(
-        query(
-            run.settings,
-            "UPDATE agentjournal_internal.events_1 SET data = '\\x7b7d' "
-            f"WHERE stream = 'session/{run.settings.tenant}/short' AND version = 2",
-        )
-    )
-    export(run.settings, "short", "--to", tmp_path / "t.jsonl", exit_code=1)
+    of = f"stream = 'session/{run.settings.tenant}/short' AND version = 2"
+    for broken in (
+        f"UPDATE agentjournal_internal.events_1 SET data = '\\x7b7d' WHERE {of}",
+        f"DELETE FROM agentjournal_internal.events_1 WHERE {of}",
+    ):
+        asyncio.run(query(run.settings, broken))
+        export(run.settings, "short", "--to", tmp_path / "t.jsonl", exit_code=1)
     assert [each.name for each in tmp_path.iterdir()] == ["s.jsonl"]
 
 
