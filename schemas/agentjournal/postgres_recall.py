@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from agentjournal.ids import StreamId, Version, parse_stream
 from agentjournal.memory.embedding import vector_text
 from agentjournal.memory.facts import Learned, Promoted, Retracted, Said, current_facts
-from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding, is_enough
+from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding, is_enough, told
 from agentjournal.postgres_views import PostgresViews
 from agentjournal.sql_statements import read_statements
 from agentjournal.working_memory import now
@@ -28,9 +28,9 @@ class PostgresRecalls:
         """Return the candidates. As the port."""
         while True:
             found = [_hit(row) for row in await self._rows(asked)]
-            hits = found
-            if fact_ids := [hit.ref for hit in found if hit.tier == "fact"]:
-                hits = holding(found, await self._holding(asked.entity, fact_ids))
+            hits = told(asked, found)
+            if fact_ids := [hit.ref for hit in hits if hit.tier == "fact"]:
+                hits = holding(hits, await self._holding(asked.entity, fact_ids))
             if is_enough(asked, len(found), len(hits)):
                 return hits
             asked = asked.further()

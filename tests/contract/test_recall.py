@@ -304,6 +304,19 @@ async def test_what_changed_again_and_again_is_found_as_it_is_now(searched: Sear
     ]
 
 
+async def test_a_long_session_hides_none_of_those_before_it(searched: Searched) -> None:
+    world = World()
+    async with MemoryLog(world, "long") as log:
+        await log.session("before", user="u").append(said("The boat lies in Oban, beside two."))
+        now = log.session("now", user="u")
+        for number in range(130):
+            await now.append(said(f"Where does the boat lie {number}?"))
+    recalls, entity = await searched(world), stream_id("user", "long", "u")
+    [vector] = Letters().embed(["where does the boat lie"])
+    asked = Asked(entity, ["boat", "lie"], vector, "letters", without=now.stream)
+    assert texts(await recalls.find(asked)) == ["The boat lies in Oban, beside two."]
+
+
 async def test_what_a_newer_extractor_does_not_say_again_is_not_found(searched: Searched) -> None:
     world = World()
     newer = Extractor(name="rules", version="2")

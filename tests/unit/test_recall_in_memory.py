@@ -40,6 +40,18 @@ async def test_nobody_else_is_told_and_nothing_is_told_that_was_taken_back() -> 
         assert await log.beside(tenant="other").memory(user="u").recall("code") == []
 
 
+async def test_a_session_is_told_nothing_of_other_users_or_of_its_name_in_another_tenant() -> None:
+    async with memory_log(tenant="acme") as log:
+        await log.session("old", user="u").append(said("The word of u is kiwi."))
+        await log.session("old-v", user="v").append(said("The word of v is fig."))
+        async with log.beside(tenant="other") as other:
+            await other.session("new", user="v").append(said("The word of others is plum."))
+        session = log.session("new", user="v")
+        await session.append(said("What is the word?"))
+        block = await session.recall("word kiwi fig plum", max_tokens=200)
+        assert [word for word in ("kiwi", "fig", "plum") if word in block] == ["fig"]
+
+
 async def test_a_session_is_told_once_it_asks_and_what_it_was_told_is_recorded() -> None:
     async with memory_log() as log:
         await log.session("old", user="u").append(said("I am allergic to peanuts."))

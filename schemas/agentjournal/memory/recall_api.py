@@ -86,8 +86,8 @@ async def recall_all(
     recalls: Recalls, entities: Sequence[StreamId], query: str, without: StreamId
 ) -> list[tuple[Hit, float]]:
     """Return what answers a query of several entities, without what one session says itself."""
-    found = await find_of_each(recalls, entities, query)
-    return ranked(hit for each in found for hit in each if hit.stream != without)
+    found = await find_of_each(recalls, entities, query, without=without)
+    return ranked(hit for each in found for hit in each)
 
 
 async def block_within(

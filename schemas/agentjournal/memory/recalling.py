@@ -27,11 +27,16 @@ async def find(
 
 
 async def find_of_each(
-    recalls: Recalls, entities: Sequence[StreamId], query: str, embedder: Embedder | None = None
+    recalls: Recalls,
+    entities: Sequence[StreamId],
+    query: str,
+    embedder: Embedder | None = None,
+    *,
+    without: StreamId | None = None,
 ) -> list[Sequence[Hit]]:
     """Return the candidates of each entity for a query; the model is asked once if there is one.
 
-    Raises Unavailable.
+    None of them is of the session `without`. Raises Unavailable.
     """
     query = query.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no half pairs
     if not query.strip():
@@ -42,7 +47,7 @@ async def find_of_each(
     if embedder is not None:
         [vector] = await asyncio.to_thread(embedder.embed, [query])
         model = embedder.model
-    every = (Asked(each, terms, vector, model) for each in entities)
+    every = (Asked(each, terms, vector, model, without=without) for each in entities)
     return await asyncio.gather(*map(recalls.find, every))
 
 

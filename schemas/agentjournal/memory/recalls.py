@@ -23,6 +23,7 @@ class Asked:
     vector: Sequence[float] | None = None  # None: only words are looked for
     model: str = ""  # that made the vector
     most: int = 100  # candidates of each measure
+    without: StreamId | None = None  # a session that is told nothing of what it says itself
 
     def further(self) -> Asked:
         """Return the query as it is asked again, for more candidates."""
@@ -65,12 +66,18 @@ def holding(hits: Iterable[Hit], facts: Mapping[str, str]) -> list[Hit]:
     return [replace(hit, ref=facts[hit.ref]) if hit.tier == "fact" else hit for hit in kept]
 
 
-def is_enough(asked: Asked, found: int, held: int) -> bool:
-    """Whether candidates need not be looked for further: most hold, or there are no more.
+def told(asked: Asked, hits: Iterable[Hit]) -> list[Hit]:
+    """Return the hits without those of the session that is told nothing of itself."""
+    return [hit for hit in hits if hit.stream != asked.without]
 
-    What was said of a slot again and again would else leave no room for what is said there now.
+
+def is_enough(asked: Asked, found: int, kept: int) -> bool:
+    """Whether candidates need not be looked for further: most are kept, or there are no more.
+
+    What was said of a slot again and again would else leave no room for what is said there now, and
+    a long session none for the others.
     """
-    return found < asked.most or 2 * held >= found
+    return found < asked.most or 2 * kept >= found
 
 
 class Recalls(Protocol):

@@ -10,7 +10,7 @@ from typing import Any
 from agentjournal.ids import StreamId, Version
 from agentjournal.memory.known import holding as holding_now
 from agentjournal.memory.ranking import Counted, Document, bm25_of
-from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding, is_enough
+from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding, is_enough, told
 from agentjournal.testing.facts import MemoryFacts
 from agentjournal.testing.world import World
 
@@ -36,9 +36,9 @@ class MemoryRecalls:
         first_ids = await self._holding(asked.entity) if is_told else {}
         while True:
             found = hits[: asked.most]
-            held = holding(found, first_ids)
-            if is_enough(asked, len(found), len(held)):
-                return held
+            kept = holding(told(asked, found), first_ids)
+            if is_enough(asked, len(found), len(kept)):
+                return kept
             asked = asked.further()
 
     async def _holding(self, entity: StreamId) -> Mapping[str, str]:
