@@ -6,9 +6,10 @@ import asyncio
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,13 @@ import psycopg
 import pytest
 
 import agentjournal as aj
+from consumers.running import initialise
 from examples.broken_project import write_project, write_tests
-from examples.killing import kill_when, start_agent, tool_started
+from examples.killing import tool_started
 from examples.scripted_model import SCRIPT
-from local.stack import Stack, running
+from local.stack import Stack
+from tests import warm
+from tests.servers import roles_in_a_process, within
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 
@@ -45,9 +49,10 @@ class Finished:
 
 
 @pytest.fixture(scope="module")
-def stack_at_work(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    roles = ("sequencer", "projector", "indexer", "meter")
-    with running(tmp_path_factory.mktemp("demo"), roles=roles) as stack:
+def stack_at_work(stack: Stack) -> Generator[Stack]:
+    """The servers that all tests share, with roles on the topics and tables that a user has."""
+    asyncio.run(initialise(stack.settings))
+    with roles_in_a_process(stack.settings, "sequencer", "projector", "indexer", "meter"):
         yield stack
 
 
@@ -78,18 +83,27 @@ async def run_killed(stack: Stack, seed: int, tmp_path_factory: pytest.TempPathF
         kafka=settings.kafka, postgres=settings.postgres, redis=settings.redis
     ) as log:
         session = log.session(session_id)
-        agent = await start_agent(session_id, folder, AGENTJOURNAL_HOME=home)
-        await kill_when(agent, tool_started(session, "run_tests"))
+        await killed_when(start_agent(session_id, folder, home), tool_started(session, "run_tests"))
         write_tests(folder, setup_s=0.2)
         at: int = (await session.load()).version
         for _ in range(KILLS - 1):
             at += chance.randint(1, 4)
-            agent = await start_agent(session_id, folder, AGENTJOURNAL_HOME=home)
-            await kill_when(agent, version_reached(session, at))
+            await killed_when(start_agent(session_id, folder, home), version_reached(session, at))
             at = max(at, (await session.load()).version)
-    agent = await start_agent(session_id, folder, AGENTJOURNAL_HOME=home)
-    assert await agent.wait() == 0
+    assert await start_agent(session_id, folder, home).ended() == 0
     return Finished(session_id, folder, settings.postgres)
+
+
+def start_agent(session_id: str, folder: Path, home: str) -> warm.Forked:
+    environment = {**os.environ, "AGENTJOURNAL_HOME": home}
+    arguments = session_id, str(folder)
+    return warm.start("examples.coding_agent", arguments, environment, warm.OURS, CHECKOUT)
+
+
+async def killed_when(agent: warm.Forked, seen: Coroutine[None, None, None]) -> None:
+    await within(seen, timeout_s=60)
+    agent.send_signal(signal.SIGKILL)
+    await agent.ended()
 
 
 async def version_reached(session: aj.Session, version: int) -> None:
