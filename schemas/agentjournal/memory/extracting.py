@@ -14,7 +14,7 @@ from agentjournal.memory.candidates import Extraction, Statement
 from agentjournal.memory.frames import with_frames
 from agentjournal.memory.rules import Rules
 from agentjournal.memory.slots import Slots
-from agentjournal.memory.speech import Listening
+from agentjournal.memory.speech import Heard, Listening
 from agentjournal.memory.summarising import summary_of
 from agentjournal.memory.tool_facts import tool_facts
 
@@ -34,15 +34,15 @@ def extract(
     """
     about: dict[str, Entity] = {each.kind: each for each in entities if _is_alone(each, entities)}
     listening = Listening(about, slots, with_frames(rules, slots))
-    asked = ""
+    heard = Heard()
     for statement in statements:
         if statement.source != "message":
             continue
         if statement.role == "user":
-            listening.hear(statement, asked)
-            asked = ""
+            listening.hear(statement, heard)
+            heard = Heard()
         elif statement.role == "assistant":
-            asked = _questions(statement.text)
+            heard = Heard(_questions(statement.text), statement.text)
     done = tool_facts(statements, about, slots, listening.candidates)
     candidates = sorted([*listening.candidates, *done], key=lambda each: each.statement.version)
     return Extraction(candidates, listening.refused, summary_of(statements))

@@ -127,7 +127,7 @@ def _rule(frame: Frame, alike: _Alike, rules: Rules) -> Rule:
         "entity": [alike.entity],
         "split": alike.is_multiple,
     }
-    if "asked" not in frame.given:
+    if not frame.given.keys() & {"asked", "about"}:
         given["hints"] = sorted({name.casefold() for name in alike.names})
     known = {name_key(name): attribute for name, attribute in alike.names.items()}
     return replace(rule_of(frame.place, given, filled, is_checked=rules.is_checked), names=known)

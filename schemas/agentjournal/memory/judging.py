@@ -24,6 +24,7 @@ _CLAUSE = re.compile(
     r"[,;:()]|\s[-\u2013—]+\s|—|\b(?:but|and|because|so|since|as|although|though|however)\b",
     re.IGNORECASE,
 )
+_SHORT = 60  # characters: all of a sentence is about one thing
 _CLAUSE_WORDS = 3  # as many words between commas are a clause
 
 
@@ -36,9 +37,17 @@ class Span(NamedTuple):
 
 def is_meant(rule: Rule, sentence: Sentence) -> bool:
     """Return whether a rule speaks of such sentences at all."""
-    if rule.needs and not rule.needs.search(sentence.text):
+    return not (rule.needs and not rule.needs.search(sentence.text))
+
+
+def is_ruled_out(rule: Rule, sentence: Sentence, match: Span) -> bool:
+    """Return whether the clauses that a match stands in say what the rule does not speak of."""
+    if rule.unless is None or not rule.unless.search(sentence.text):
         return False
-    return not (rule.unless and rule.unless.search(sentence.text))
+    if len(sentence.text) <= _SHORT:
+        return True
+    around = _around(sentence.text, match, _COMMA)
+    return rule.unless.search(sentence.text[around.start : around.end]) is not None
 
 
 def objection(rule: Rule, sentence: Sentence, match: Span, cues: Cues) -> str | None:

@@ -20,7 +20,7 @@ ALLOWANCES = frozenset(
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 _FIELDS = {
     "name", "attribute", "entity", "hints", "patterns", "kind", "value", "split", "durable",
-    "allow", "asked", "needs", "unless", "confidence", "retracts", "cases", "counter_examples",
+    "allow", "asked", "about", "needs", "unless", "confidence", "retracts", "cases", "counter_examples",
     "reject", "remark",
 }  # fmt: skip
 
@@ -65,7 +65,8 @@ class Rule:
     One of `hints` is in every sentence that the rule may match, in lower case: most rules need no
     more than this look; with none, any sentence may be one. `durable`: a sign of durability is
     needed where the sentence asks for something. `allow`: what does not speak against this rule.
-    `asked`: what the assistant has just asked for. `reject`: values that are none. `names`: of a
+    `asked`: what the assistant has just asked for. `about`: what was spoken of just before, by
+    either. `reject`: values that are none. `names`: of a
     rule of many slots, what each is called.
     """
 
@@ -86,6 +87,7 @@ class Rule:
     confidence: float
     cases: tuple[Case, ...]
     counter_examples: tuple[str, ...]
+    about: Pattern | None = None
     names: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def attribute_of(self, name: str) -> str | None:
@@ -144,6 +146,7 @@ def rule_of(
         confidence=given.get("confidence", 0.9),
         cases=tuple(_case(place, each) for each in given.get("cases", [])),
         counter_examples=tuple(given.get("counter_examples", [])),
+        about=compiled("about", given.get("about")),
     )
 
 

@@ -17,6 +17,7 @@ from agentjournal.memory.judging import (
     UNCERTAIN,
     Span,
     is_meant,
+    is_ruled_out,
     objection,
 )
 from agentjournal.memory.rule import Rule
@@ -29,6 +30,7 @@ NO_ENTITY = "of nobody in this session"
 NO_VALUE = "not a value of its slot"
 _INTERJECTION = 2  # words: "Yes." and "Home, then." come before an answer
 _LEFT_TO_OTHERS = frozenset({HYPOTHETICAL, NEGATED, TASK_ONLY, UNCERTAIN})
+_MAX_BEFORE = 400  # characters of what was said before
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00a0": " ", "\u202f": " "})
 _NOT_IN_NAMES = re.compile(r"\W+")
 _SPELLINGS = (("favorite", "favourite"), ("color", "colour"), ("flavor", "flavour"))
@@ -59,6 +61,13 @@ class Found(NamedTuple):
     groups: Mapping[str, str]
 
 
+class Heard(NamedTuple):
+    """What was said before a sentence: the assistant's questions, and the last words of both."""
+
+    asked: str = ""
+    before: str = ""
+
+
 @dataclass(slots=True)
 class Listening:
     """What the statements of a session are read with, and what came of them."""
@@ -69,41 +78,42 @@ class Listening:
     candidates: list[Candidate] = field(default_factory=list[Candidate])
     refused: list[Refused] = field(default_factory=list[Refused])
 
-    def hear(self, statement: Statement, asked: str) -> None:
-        """Read what a user said, after the assistant asked `asked`."""
+    def hear(self, statement: Statement, heard: Heard) -> None:
+        """Read what a user said, after what the assistant said."""
         text = statement.text.translate(_APOSTROPHES)
         fiction = self.rules.cues.fiction.search(text)
         for sentence in own_sentences(text, self.rules.splitting):
             is_fiction = fiction is not None and fiction.start() < sentence.start + len(
                 sentence.text
             )
-            self._read(statement, sentence, asked, is_fiction=is_fiction)
-            if len(sentence.text.split()) > _INTERJECTION:
-                asked = ""
+            self._read(statement, sentence, heard, is_fiction=is_fiction)
+            is_short = len(sentence.text.split()) <= _INTERJECTION
+            before = f"{heard.before}\n{sentence.text}"[-_MAX_BEFORE:]
+            heard = Heard(heard.asked if is_short else "", before)
 
     def _read(
-        self, statement: Statement, sentence: Sentence, asked: str, *, is_fiction: bool
+        self, statement: Statement, sentence: Sentence, heard: Heard, *, is_fiction: bool
     ) -> None:
         quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
         for read, retracts in _taken_back(sentence, self.rules):
-            self._try(statement, read, quote, asked, is_fiction=is_fiction, retracts=retracts)
-            asked = ""  # the first clause answers
+            self._try(statement, read, quote, heard, is_fiction=is_fiction, retracts=retracts)
+            heard = Heard("", heard.before)  # the first clause answers
 
     def _try(
         self,
         statement: Statement,
         read: Sentence,
         quote: str,
-        asked: str,
+        heard: Heard,
         *,
         is_fiction: bool,
         retracts: bool,
     ) -> None:
         count = len(self.candidates)
-        matches = list(_matches(read, asked, self.rules, self._takes))
+        matches = list(_matches(read, heard, self.rules, self._takes))
         if not matches and (whole := _completed(read, self.rules)) is not None:
             read = whole
-            matches = list(_matches(read, "", self.rules, self._takes))
+            matches = list(_matches(read, Heard(), self.rules, self._takes))
         for found in matches:
             reason = objection(found.rule, read, found.span, self.rules.cues)
             if is_fiction:
@@ -222,20 +232,22 @@ def _taken_back(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bo
 
 
 def _matches(
-    sentence: Sentence, asked: str, rules: Rules, takes: Callable[[Found, Sentence], bool]
+    sentence: Sentence, heard: Heard, rules: Rules, takes: Callable[[Found, Sentence], bool]
 ) -> Iterator[Found]:
     """Yield what the rules find; of two for the same words the first rule's."""
     lowered = sentence.text.casefold()
     claimed: list[Span] = []
     for rule in rules.meant(lowered):
-        heard = rule.asked.search(asked) if rule.asked is not None and asked else None
-        if rule.asked is not None and heard is None:
+        topic = _topic(rule, heard)
+        if topic is None and not (rule.asked is None and rule.about is None):
             continue
         if not is_meant(rule, sentence):
             continue
         for pattern in rule.patterns:
             for match in pattern.finditer(sentence.text):
-                found = _found(rule, match, heard)
+                if is_ruled_out(rule, sentence, Span(*match.span())):
+                    continue
+                found = _found(rule, match, topic)
                 value = Span(*match.span("value")) if found.written is not None else found.span
                 if any(_overlap(value, taken) for taken in claimed):
                     continue
@@ -244,8 +256,17 @@ def _matches(
                 yield found
 
 
-def _found(rule: Rule, match: re.Match[str], heard: re.Match[str] | None) -> Found:
-    given = {**(heard.groupdict() if heard else {}), **match.groupdict()}
+def _topic(rule: Rule, heard: Heard) -> re.Match[str] | None:
+    """Return what was asked for that the rule answers, or what it goes on about: the latest."""
+    if rule.asked is not None:
+        return rule.asked.search(heard.asked) if heard.asked else None
+    if rule.about is None or not heard.before:
+        return None
+    return next(reversed(list(rule.about.finditer(heard.before))), None)
+
+
+def _found(rule: Rule, match: re.Match[str], topic: re.Match[str] | None) -> Found:
+    given = {**(topic.groupdict() if topic else {}), **match.groupdict()}
     groups = {name: text for name, text in given.items() if text is not None}
     attribute = rule.attribute
     for name, text in groups.items():

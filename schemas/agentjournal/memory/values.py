@@ -83,10 +83,19 @@ _WORDS = {
             "twenty",
         ]
     )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "a hundred": 100, "one hundred": 100}
+} | {
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "sixty": 60,
+    "seventy": 70,
+    "eighty": 80,
+    "ninety": 90,
+}
+_ONES = "one|two|three|four|five|six|seven|eight|nine"
 _IN_WORDS = re.compile(
-    rf"\b({'|'.join(sorted(_WORDS, key=len, reverse=True))})(?:[- ](one|two|three|four|five|six"
-    r"|seven|eight|nine))?\b",
+    rf"\b(?:(?P<hundreds>a|{_ONES}) hundred(?: and |\b))?"
+    rf"(?:(?P<tens>{'|'.join(sorted(_WORDS, key=len, reverse=True))})(?:[- ](?P<ones>{_ONES}))?\b)?",
     re.IGNORECASE,
 )
 
@@ -155,8 +164,12 @@ def _digits(text: str) -> str:
     """Return a text with its numbers in digits, without separators of thousands."""
 
     def figure(found: re.Match[str]) -> str:
-        ones = _WORDS[found[2].casefold()] if found[2] else 0
-        return str(_WORDS[found[1].casefold()] + ones)
+        if not found[0].strip():
+            return found[0]
+        words = (found["tens"], found["ones"])
+        small = sum(_WORDS[word.casefold()] for word in words if word)
+        hundreds = found["hundreds"]
+        return str(small + 100 * (_WORDS.get(hundreds.casefold(), 1) if hundreds else 0))
 
     return _THOUSANDS.sub("", _IN_WORDS.sub(figure, text))
 
