@@ -45,6 +45,7 @@ from agentjournal.memory.speech import NO_ENTITY, NO_VALUE
 from agentjournal.memory.statements import statements_of
 from agentjournal.servers import servers_of
 from agentjournal.settings import Settings
+from agentjournal.testing import memory_log
 from tests.model_server import Answering, Reply, all_of, answered, completed, fact, model_server
 from tests.unit.said_events import USER, assistant, called, came_back, session, user
 
@@ -200,6 +201,24 @@ async def test_the_same_fact_of_rules_and_model_is_one_and_the_rules_stand() -> 
     # In another message it is evidence of its own: the views make one fact of both.
     assert [each.statement.event_id for each in found.candidates] == ["e1", "e3"]
     assert reasons(found, without) == []
+
+
+async def test_what_rules_and_model_find_in_two_messages_is_one_fact_with_more_evidence() -> None:
+    log = memory_log()
+    session = log.session("s", user="u")
+    await session.append([user(ALLERGIC), user("Mind the peanuts, they kill me.")])
+    again = fact(3, "allergy", "peanuts", "Mind the peanuts, they kill me.")
+    async with model_server(answered([again])) as server:
+        extracting = ModelExtracting(server.settings())
+        made = await session.promote(extracting=extracting)
+        assert (await session.promote(extracting=extracting)).repeated
+        assert len(server.asked) == 1
+    [held] = await log.memory(user="u").facts()
+    assert (held.attribute, held.value) == ("allergy", "peanuts")
+    assert held.confidence == pytest.approx(1 - (1 - 0.9) * (1 - 0.7))
+    assert [each.version for each in held.evidence] == [2, 3]
+    assert made.completed.extractor == extracting.extractor
+    assert (made.completed.learned, made.completed.confirmed) == (1, 0)
 
 
 @pytest.mark.parametrize(
