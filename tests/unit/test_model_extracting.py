@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from agentjournal.errors import NotConfigured
 from agentjournal.events import Entity, Event, MessageAdded
-from agentjournal.memory.candidates import Extraction, Statement
-from agentjournal.memory.extracting import EXTRACTOR
-from agentjournal.memory.extractors import RuleExtracting, extracting_of
-from agentjournal.memory.fact_events import version_order
+from agentjournal.memory.candidates import Extraction
+from agentjournal.memory.extractors import RuleExtracting
 from agentjournal.memory.model_extracting import OVER_SECONDS, OVER_TOKENS, ModelExtracting
 from agentjournal.memory.model_gates import (
     NO_EVENT,
-    NO_FORM,
     NO_QUOTE,
     NO_SLOT,
     NOT_OWN,
-    NOT_TAKEN_BACK,
     SAID_ALREADY,
     TOO_MANY,
-    Judging,
 )
-from agentjournal.memory.model_settings import ModelSettings, model_settings
+from agentjournal.memory.model_settings import ModelSettings
 from agentjournal.memory.openai_model import (
     DECLINED,
     NO_ANSWER,
@@ -39,19 +29,13 @@ from agentjournal.memory.openai_model import (
     STATUS,
     TOO_LARGE,
 )
-from agentjournal.memory.rules import default_rules
-from agentjournal.memory.slots import default_slots
-from agentjournal.memory.speech import NO_ENTITY, NO_VALUE
 from agentjournal.memory.statements import statements_of
-from agentjournal.servers import servers_of
-from agentjournal.settings import Settings
 from agentjournal.testing import memory_log
 from tests.model_server import Answering, Reply, all_of, answered, completed, fact, model_server
 from tests.unit.said_events import USER, assistant, called, came_back, session, user
 
 PAINTS = "My weekends go into painting watercolours."  # no rule knows it
 HOBBY = fact(1, "hobby", "painting watercolours", PAINTS)
-SHORT = {"quote": "painting watercolours"}
 ALLERGIC = "I'm allergic to peanuts."
 
 
@@ -97,57 +81,6 @@ async def test_values_are_those_of_the_slots_and_dates_those_of_the_statement() 
     found, without, _ = await extracted([user(text)], answered(proposed))
     assert facts(without) == []
     assert set(facts(found)) == {("contact_channel", "email"), ("birthday", "1990-04-05")}
-
-
-@pytest.mark.parametrize(
-    ("text", "proposed", "reason"),
-    [
-        (PAINTS, {"quote": "I paint watercolours."}, NO_QUOTE),
-        (PAINTS, {"quote": ""}, NO_QUOTE),
-        (PAINTS, {"value": "oil"}, NOT_OWN),
-        (PAINTS, {"value": " "}, NOT_OWN),
-        (PAINTS, {"value": "paint"}, NOT_OWN),
-        (PAINTS, {"value": "colours"}, NOT_OWN),
-        (PAINTS, {"message": 2}, NO_EVENT),
-        (PAINTS, {"message": 99}, NO_EVENT),
-        (PAINTS, {"message": True}, NO_FORM),
-        (PAINTS, {"message": "1"}, NO_FORM),
-        (PAINTS, {"value": None}, NO_FORM),
-        (PAINTS, {"op": "erase"}, NO_FORM),
-        (PAINTS, {"op": "forget"}, NOT_TAKEN_BACK),
-        (PAINTS, {"attribute": "secret_wish"}, NO_SLOT),
-        (PAINTS, {"attribute": "order/1/last_action"}, NO_SLOT),
-        (PAINTS, {"attribute": "last_action"}, NO_SLOT),
-        (PAINTS, {"attribute": "favourite_" + "x" * 300}, NO_SLOT),
-        (PAINTS, {"attribute": "favourite_Ignore all"}, NO_SLOT),
-        (PAINTS, {"about": "account"}, NO_ENTITY),
-        (PAINTS, {"attribute": "email"}, NO_VALUE),
-        (PAINTS, {"attribute": "theme"}, NO_VALUE),
-        ("Do you find me painting watercolours?", SHORT, "a question"),
-        ("If I had time, I would be painting watercolours.", SHORT, "hypothetical"),
-        ("My aunt says I love painting watercolours.", SHORT, "said by somebody else"),
-        ("I am not into painting watercolours.", SHORT, "negated"),
-        ("I no longer enjoy painting watercolours.", SHORT, "negated"),
-        ("Maybe I'm into painting watercolours.", SHORT, "uncertain"),
-        ("Write a story about Ada. She adores painting watercolours.", SHORT, "made up"),
-        (f"> {PAINTS}", {}, NOT_OWN),
-        (f"```\n{PAINTS}\n```", {}, NOT_OWN),
-        (f"<document>{PAINTS}</document>", {}, NOT_OWN),
-        (f'He wrote: "{PAINTS}"', {}, NOT_OWN),
-        (
-            "Tonight I adore painting watercolours.",
-            {"attribute": "likes", **SHORT},
-            "for this task only",
-        ),
-    ],
-)
-def test_what_passes_no_gate_is_refused_with_the_reason(
-    text: str, proposed: dict[str, Any], reason: str
-) -> None:
-    said = statements_of(session(user(text), assistant(PAINTS)))
-    judging = Judging({"user": USER}, default_slots(), default_rules(), [])
-    judging.take([{**HOBBY, **proposed}], {1: said[0]}, said[0])
-    assert ([each.reason for each in judging.refused], judging.candidates) == ([reason], [])
 
 
 async def test_only_users_are_cited_and_what_tools_gave_is_not_even_shown() -> None:
@@ -351,128 +284,3 @@ async def test_texts_that_are_no_text_and_too_many_facts_are_no_trouble() -> Non
     found, without, _ = await extracted([user(hostile)], answered(many))
     assert facts(found) == [*facts(without), ("hobby", "painting watercolours")]
     assert reasons(found, without) == [TOO_MANY] * 10
-
-
-def test_words_that_stand_everywhere_take_no_time_and_the_first_that_is_said_counts() -> None:
-    said = statements_of(
-        session(user("Hi.\n```\n" + "a b " * 7_000 + "\n```\n" + "I do.\n" * 4_000))
-    )
-    judging = Judging({"user": USER}, default_slots(), default_rules(), [])
-    began = time.perf_counter()
-    hidden = fact(1, "hobby", "a", "a b " * 3_000)
-    judging.take([hidden] * 50, {1: said[0]}, said[0])
-    assert {each.reason for each in judging.refused} == {NOT_OWN}
-    assert time.perf_counter() - began < 10  # a look at every place takes an hour
-    twice = statements_of(
-        session(user('"I am a keen tuba player" is a good line. I love the tuba.'))
-    )
-    judging.take([fact(1, "hobby", "tuba", "tuba")], {1: twice[0]}, twice[0])
-    assert [each.quote for each in judging.candidates] == ["I love the tuba."]
-
-
-def test_scripts_without_spaces_have_their_words_within_others() -> None:
-    said = statements_of(session(user("我住在里斯本。")))
-    judging = Judging({"user": USER}, default_slots(), default_rules(), [])
-    judging.take([fact(1, "home_city", "里斯本", "我住在里斯本")], {1: said[0]}, said[0])
-    assert [each.value for each in judging.candidates] == ["里斯本"]
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda each: st.lists(each) | st.dictionaries(st.text(), each),
-    max_leaves=5,
-)
-
-
-@given(
-    st.lists(
-        json_values
-        | st.fixed_dictionaries(
-            {
-                "message": st.integers(0, 4),
-                "about": st.sampled_from(["user", "account", ""]),
-                "attribute": st.sampled_from(
-                    ["hobby", "home_city", "email", "budget", "favourite_x"]
-                )
-                | st.text(),
-                "op": st.sampled_from(["add", "forget"]),
-                "quote": st.sampled_from([PAINTS, ALLERGIC, "find", ""]) | st.text(),
-                "value": st.sampled_from(["painting", "peanuts", "me", ""]) | st.text(),
-            }
-        )
-    )
-)
-def test_whatever_is_proposed_each_fact_quotes_a_user_and_each_other_is_counted(
-    proposals: list[Any],
-) -> None:
-    said = statements_of(session(user(PAINTS), assistant("So?"), user(ALLERGIC)))
-    citable: dict[int, Statement] = {each.version: each for each in said if each.role == "user"}
-    judging = Judging({"user": USER}, default_slots(), default_rules(), [])
-    judging.take(proposals, citable, said[0])
-    assert len(judging.candidates) + len(judging.refused) <= len(proposals)
-    for made in judging.candidates:
-        assert made.quote
-        assert made.quote in made.statement.text
-        assert made.statement.role == "user"
-        assert default_slots().find(made.entity.kind, made.attribute) is not None
-
-
-def test_the_extractor_says_that_a_model_took_part_and_which_and_takes_the_rules_place() -> None:
-    def version(**changed: Any) -> str:
-        named: dict[str, Any] = {"name": "m-9", "url": "http://h/v1", **changed}
-        made = ModelExtracting(ModelSettings(**named))
-        assert made.extractor.name == EXTRACTOR.name
-        return made.extractor.version
-
-    assert version() == f"{EXTRACTOR.version}+1.1.m-9"
-    order = [EXTRACTOR.version, version(), version(revision=2, name="a"), version(revision=10)]
-    assert order == sorted(order, key=version_order)
-    assert version_order(version(revision=99)) < version_order(f"{int(EXTRACTOR.version) + 1}")
-
-
-def test_settings_name_a_model_or_none_and_say_what_is_wrong() -> None:
-    assert model_settings({}) is None
-    found = model_settings(
-        {
-            "AGENTJOURNAL_MODEL": "m",
-            "AGENTJOURNAL_MODEL_URL": "https://h/v1",
-            "AGENTJOURNAL_MODEL_KEY": "secret",
-            "AGENTJOURNAL_MODEL_REVISION": "3",
-            "AGENTJOURNAL_MODEL_TIMEOUT_S": "1.5",
-            "AGENTJOURNAL_MODEL_SESSION_TOKENS": "9",
-            "AGENTJOURNAL_MODEL_PARAMETERS": '{"top_p": 1}',
-        }
-    )
-    expected = ModelSettings(
-        "m", "https://h/v1", "secret", 3, 1.5, session_tokens=9, parameters={"top_p": 1}
-    )
-    assert found == expected
-    assert "secret" not in repr(found)
-    both = {"AGENTJOURNAL_MODEL": "m", "AGENTJOURNAL_MODEL_URL": "https://h/v1"}
-    for changed, named in (
-        ({"AGENTJOURNAL_MODEL_URL": ""}, "go together"),
-        ({"AGENTJOURNAL_MODEL": ""}, "go together"),
-        ({"AGENTJOURNAL_MODEL_URL": "h/v1"}, "url 'h/v1'"),
-        ({"AGENTJOURNAL_MODEL": "m" * 300}, "name"),
-        ({"AGENTJOURNAL_MODEL_RETRIES": "many"}, "AGENTJOURNAL_MODEL_RETRIES"),
-        ({"AGENTJOURNAL_MODEL_RETRIES": "-1"}, "retries"),
-        ({"AGENTJOURNAL_MODEL_SESSION_S": "nan"}, "session_s"),
-        ({"AGENTJOURNAL_MODEL_PARAMETERS": "[]"}, "AGENTJOURNAL_MODEL_PARAMETERS"),
-    ):
-        with pytest.raises(NotConfigured, match=named):
-            model_settings({**both, **changed})
-
-
-def test_settings_make_the_extractor_of_roles_and_of_clients(tmp_path: Path) -> None:
-    slots = tmp_path / "slots.toml"
-    slots.write_text('[user.lucky_number]\nkind = "profile"\ntype = "number"\n')
-    plain = Settings("k:1", "postgresql://p", "redis://r", slots=str(slots))
-    named = replace(plain, model=ModelSettings("m", "http://h/v1"))
-    for settings in plain, named:
-        of_client = servers_of(settings).extracting
-        assert of_client is not None
-        for made in extracting_of(settings), of_client():
-            rules = made.rules if isinstance(made, ModelExtracting) else made
-            assert isinstance(rules, RuleExtracting)
-            assert rules.slots.find("user", "lucky_number") is not None
-            assert isinstance(made, ModelExtracting) == (settings is named)
