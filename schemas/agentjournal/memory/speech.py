@@ -243,14 +243,16 @@ def _matches(
             continue
         if not is_meant(rule, sentence):
             continue
+        own: list[Span] = []  # what one pattern of a rule is refused, no other of it reads
         for pattern in rule.patterns:
             for match in pattern.finditer(sentence.text):
                 if is_ruled_out(rule, sentence, Span(*match.span())):
                     continue
                 found = _found(rule, match, topic)
                 value = Span(*match.span("value")) if found.written is not None else found.span
-                if any(_overlap(value, taken) for taken in claimed):
+                if any(_overlap(value, taken) for taken in (*claimed, *own)):
                     continue
+                own.append(value)
                 if "shared" not in rule.allow and takes(found, sentence):
                     claimed.append(value)
                 yield found
