@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,8 @@ from agentjournal.settings import Settings, find_settings
 from agentjournal.sql_statements import read_statements
 from commands.errors import CommandFailed
 from commands.harmless import one_line
+from commands.lines import print_styled
+from commands.memory_lines import fact_lines, source_lines, summary_lines
 from commands.memory_text import (
     CURRENT,
     HISTORY,
@@ -147,19 +150,26 @@ def _show(whose: Whose, wanted: Wanted, *, as_json: bool) -> None:
     if not facts:
         then = " as of then" if wanted.as_of or wanted.known_at else ""
         print_line(f"nothing is known of {whose}{then}")
+    elif sys.stdout.isatty():
+        print_styled(fact_lines(facts))
     elif wanted.history:
         print_rows(HISTORY, history_rows(facts))
     else:
         print_rows(CURRENT, current_rows(facts))
     if summaries:
         print_line("")
-        print_rows(SUMMARIES, summary_rows(summaries))
+        if sys.stdout.isatty():
+            print_styled(summary_lines(summaries))
+        else:
+            print_rows(SUMMARIES, summary_rows(summaries))
 
 
 def _explain(whose: Whose, what: str, *, as_json: bool) -> None:
     sources = wait_for(_sources(whose, what))
     if as_json:
         print_json_objects(map(source_json, sources))
+    elif sys.stdout.isatty():
+        print_styled(source_lines(sources))
     else:
         print_rows(SOURCES, source_rows(sources))
 
@@ -173,6 +183,8 @@ def _forget(whose: Whose, what: str, *, yes: bool, as_json: bool) -> None:
     wait_for(_forgotten(whose, found, what))
     if as_json:
         print_json_objects(map(fact_json, found))
+    elif sys.stdout.isatty():
+        print_styled(fact_lines(found))
     else:
         print_rows(CURRENT, current_rows(found))
     say(f"{_counted(len(found))} of {whose} forgotten; the events stay in the log")

@@ -18,7 +18,9 @@ from commands.postgres_rows import Row
 from commands.printing import Column
 from commands.times import date_and_clock
 
-SHOWN_ID = 8  # characters of a fact's id, which is a digest
+_SHOWN_ID = 8  # characters of a fact's id, which is a digest
+_MOST_VALUE = 80
+_MOST_QUOTE = 160
 _MOST_SUMMARY = 120
 _MOST_SAID = 400
 
@@ -52,12 +54,12 @@ def current_rows(facts: Iterable[Fact]) -> Iterator[list[str]]:
     for fact in facts:
         yield [
             fact.attribute,
-            _text(fact.value),
+            shown_value(fact),
             date_and_clock(fact.valid_from)[:-3],
             fact.kind,
-            _said_in(fact),
-            fact.quote,
-            fact.fact_id[:SHOWN_ID],
+            said_in(fact),
+            shown_quote(fact),
+            shown_id(fact),
         ]
 
 
@@ -65,8 +67,8 @@ def history_rows(facts: Iterable[Fact]) -> Iterator[list[str]]:
     """Yield a row of `HISTORY` for each fact."""
     facts = list(facts)
     for fact, row in zip(facts, current_rows(facts), strict=True):
-        ended_at = fact.retracted_at if fact.ended_by == "retracted" else fact.valid_to
-        until = "-" if ended_at is None else date_and_clock(ended_at)[:-3]
+        end = ended_at(fact)
+        until = "-" if end is None else date_and_clock(end)[:-3]
         yield [*row[:3], until, fact.ended_by or "-", *row[3:]]
 
 
@@ -126,13 +128,30 @@ def _plain(value: Any) -> Any:
             return orjson.Fragment(encode(value))
 
 
-def _said_in(fact: Fact) -> str:
-    """Return the session that said it first, and how often it was said again."""
+def said_in(fact: Fact) -> str:
+    """Return the session that said it first, and how often it was said again; `-`: in none."""
     if not fact.evidence:
         return "-"
     again = len(fact.evidence) - 1
     return fact.evidence[0].session_id + (f" +{again}" if again else "")
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else encode(value).decode()
+def ended_at(fact: Fact) -> datetime | None:
+    """Return when it ended, or was taken back; None when it has no end."""
+    return fact.retracted_at if fact.ended_by == "retracted" else fact.valid_to
+
+
+def shown_value(fact: Fact) -> str:
+    """Return the value in one line, cut when it is long."""
+    value = fact.value
+    return one_line(value if isinstance(value, str) else encode(value).decode(), _MOST_VALUE)
+
+
+def shown_quote(fact: Fact) -> str:
+    """Return the words that say so in one line, cut when they are long."""
+    return one_line(fact.quote, _MOST_QUOTE)
+
+
+def shown_id(fact: Fact) -> str:
+    """Return the start of its id."""
+    return fact.fact_id[:_SHOWN_ID]

@@ -15,8 +15,11 @@ from agentjournal.ids import Version
 from agentjournal.memory.explaining import FactSource
 from agentjournal.memory.known import Fact
 from commands.errors import CommandFailed
+from commands.lines import plain
 from commands.memory import named_facts
+from commands.memory_lines import fact_lines, source_lines, summary_lines
 from commands.memory_text import current_rows, fact_json, history_rows, memory_json, source_json
+from commands.times import date_and_clock
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 EVIDENCE = Evidence(session_id="s-1", event_id="e-1", version=2)
@@ -61,6 +64,32 @@ def test_history_says_when_and_why_a_fact_ended() -> None:
     ]
     assert [row[4] for row in history_rows(facts)] == ["-", "superseded", "retracted"]
     assert [row[3][:7] for row in history_rows(facts)] == ["-", "2026-02", "2026-02"]
+
+
+def test_a_terminal_has_lines_that_say_the_same() -> None:
+    later = datetime(2026, 2, 1, 12, tzinfo=UTC)
+    old = replace(fact(), valid_to=later, ended_by="superseded", quote="Oslo\x1b[2J, \n it is.")
+    hostile = replace(fact(attribute="a\x07b", value="x" * 500), evidence=())
+    lines = [plain(each) for each in fact_lines([old, hostile])]
+    since, until = date_and_clock(NOON)[:-3], date_and_clock(later)[:-3]
+    assert lines[:3] == [
+        "city  Oslo",
+        f"  since {since} until {until} · superseded · profile · said in s-1 · ab12cd34",
+        "  “Oslo\\x1b[2J, it is.”",
+    ]
+    assert lines[3] == f"a\\x07b  {'x' * 79}…"
+    assert lines[4] == f"  since {since} · profile · ab12cd34"
+    source = FactSource("s-1", Version(2), "e-1", NOON, "user", "a\nb")
+    assert [plain(each) for each in source_lines([source])] == [
+        f"s-1 version 2 · {date_and_clock(NOON)} · user",
+        "  a",
+        "  b",
+    ]
+    summaries = [{"session_id": "s-1", "recorded_at": NOON, "summary": "Asked: a\nDone: b"}]
+    assert [plain(each) for each in summary_lines(summaries)][1:] == [
+        f"s-1  {since}",
+        "  Asked: a Done: b",
+    ]
 
 
 @pytest.mark.parametrize(
