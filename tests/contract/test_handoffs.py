@@ -114,6 +114,8 @@ async def test_what_is_handed_over_are_an_agents_words_and_no_users(clients: Cli
         assert [(each.fact.attribute, each.fact.author_role) for each in made.learned] == [
             ("colour", "user")
         ]
+        alone = await child.promote(dry_run=True)
+        assert alone.completed.summary == "Asked: topic = beans Count them."
 
 
 async def test_the_same_handed_over_again_is_the_same_handoff(clients: Clients) -> None:

@@ -46,6 +46,7 @@ class Statement:
     outcome: Literal["open", "completed", "failed"] | None = None
     value: Any = None  # of arguments and results: what their JSON says, None where it is no JSON
     was_read: bool = False
+    is_task: bool = False  # what another agent handed over, in its words
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,9 +108,9 @@ class StatementReader:
     def _(self, event: MessageAdded, recorded: Recorded) -> None:
         if text := event.text[:MAX_MESSAGE]:
             # What an agent hands over is its words, though the other one is told as by a user.
-            by_agent = self._is_handed and event.message_id.startswith(TASK_MESSAGE)
-            role = "assistant" if by_agent else event.role
-            said = _statement(recorded, text, role=role, source="message")
+            is_task = self._is_handed and event.message_id.startswith(TASK_MESSAGE)
+            role = "assistant" if is_task else event.role
+            said = _statement(recorded, text, role=role, source="message", is_task=is_task)
             self._kept.append(kept := _Kept(said, event.message_id))
             self._messages.setdefault(event.message_id, []).append(kept)
         for call in event.tool_calls:

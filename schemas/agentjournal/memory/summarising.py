@@ -14,8 +14,10 @@ _ASKED, _ANSWERED = "Asked: ", "Answered: "
 
 def summary_of(statements: Sequence[Statement]) -> str | None:
     """Return a few lines about a session; None: nobody said anything, and nothing was done."""
-    asked = next((each for each in statements if _is_said(each, "user")), None)
-    answered = next((each for each in reversed(statements) if _is_said(each, "assistant")), None)
+    said = [each for each in statements if each.source == "message" and each.text.strip()]
+    asked = next((each for each in said if each.role == "user" or each.is_task), None)
+    answers = [each for each in said if each.role == "assistant" and not each.is_task]
+    answered = answers[-1] if answers else None
     done: dict[str, int] = {}
     for each in statements:
         if each.source == "result" and changes_something(each) and not is_error(each):
@@ -31,10 +33,6 @@ def summary_of(statements: Sequence[Statement]) -> str | None:
 def quoted_in(line: str) -> str:
     """Return what a line of a summary repeats of a message, the line itself where it does not."""
     return line.removeprefix(_ASKED).removeprefix(_ANSWERED)
-
-
-def _is_said(statement: Statement, role: str) -> bool:
-    return statement.source == "message" and statement.role == role and bool(statement.text.strip())
 
 
 def _tools(done: dict[str, int]) -> str:
