@@ -30,6 +30,7 @@ _BULLET = re.compile(r"[ \t]*(?:[-*•+\u2013]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]
 _LETTER = re.compile(r"[^\W_]")
 _LONGEST_WORD = 24  # characters that are looked at for an abbreviation
 _SHORT_QUOTE = 2  # words: a name or a term, not what somebody said
+_SHORT_COMMAND = 5  # words: what is run, not what a program said
 
 
 class Sentence(NamedTuple):
@@ -83,9 +84,10 @@ def _hidden_text(text: str) -> str:
 
 
 def _hidden_speech(found: re.Match[str]) -> str:
-    """Hide what somebody said; a quoted name or term stays."""
+    """Hide what somebody said; a quoted name or term stays, and so does a command in backticks."""
     inner = next(group for group in found.groups() if group is not None)
-    if len(inner.split()) <= _SHORT_QUOTE:
+    most = _SHORT_COMMAND if found[0].startswith("`") else _SHORT_QUOTE
+    if len(inner.split()) <= most:
         return found[0]
     return found[0][0] + _hidden_text(inner) + found[0][-1]
 
