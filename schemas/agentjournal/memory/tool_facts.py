@@ -20,7 +20,7 @@ from agentjournal.memory.tool_things import (
     entity_kind_of,
     is_error,
     names_of,
-    thing_of,
+    things_of,
     verbatim,
 )
 
@@ -142,18 +142,19 @@ def _identify(proving: _Proving, name: str, value: str, shown: tuple[Statement, 
 
 def _conclude(proving: _Proving, call: Statement, result: Statement) -> None:
     """Keep what was done, and to what: it is an attribute of whom the thing belongs to."""
-    thing = thing_of(call, result, proving.about, lambda name: _is_identifier(proving, name))
     about = list(proving.about.values())
-    if thing is None or not about or result.tool is None:
+    if not about or result.tool is None:
         return
-    entity = proving.about.get(entity_kind_of(thing.kind, proving.about), about[0])
-    attribute = LAST_ACTION
-    if thing.value not in {"", entity.id}:
-        attribute = f"{thing.kind}/{thing.value.replace('/', '%2F')}/{LAST_ACTION}"
-    slot = proving.slots.find(entity.kind, attribute)
-    if slot is not None and len(attribute) <= _MAX_ATTRIBUTE and attribute.isprintable():
-        slot = Slot(slot.entity, attribute, slot.kind, slot.cardinality, slot.type)
-        proving.found.append(_candidate(entity, slot, result.tool, thing.quote, result, (call,)))
+    for thing in things_of(call, result, proving.about, lambda name: _is_identifier(proving, name)):
+        entity = proving.about.get(entity_kind_of(thing.kind, proving.about), about[0])
+        attribute = LAST_ACTION
+        if thing.value not in {"", entity.id}:
+            attribute = f"{thing.kind}/{thing.value.replace('/', '%2F')}/{LAST_ACTION}"
+        slot = proving.slots.find(entity.kind, attribute)
+        if slot is not None and len(attribute) <= _MAX_ATTRIBUTE and attribute.isprintable():
+            slot = Slot(slot.entity, attribute, slot.kind, slot.cardinality, slot.type)
+            made = _candidate(entity, slot, result.tool, thing.quote, result, (call,))
+            proving.found.append(made)
 
 
 def _is_identifier(proving: _Proving, name: str) -> bool:

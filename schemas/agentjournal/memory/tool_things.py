@@ -117,13 +117,14 @@ def names_of(value: Any) -> list[Named]:
     return found
 
 
-def thing_of(
+def things_of(
     call: Statement,
     result: Statement,
     about: Mapping[str, Entity],
     is_identifier: Callable[[str], bool],
-) -> Thing | None:
-    """Return the thing that a call changed; None: neither it nor its result named one.
+) -> list[Thing]:
+    """Return what a call changed: one thing, or the one that it made of another; none where
+    neither it nor its result named one.
 
     Names for which `is_identifier` holds say whose call it is: they are things only where
     nothing else is.
@@ -145,15 +146,26 @@ def thing_of(
         or [each for each in rest if each.value in result.text]
         or rest
         or [each for each in given if each.value in own or each.value in shown]
+        or [each for each in returned if each.value not in known and each.kind == "message"]
         or _bare(call.value, tool, is_identifier)
     )
     if not choice:
-        return _nothing_named(call, result)
+        nothing = _nothing_named(call, result)
+        return [] if nothing is None else [nothing]
     best = (_of_tool(choice, tool) or choice)[0]
-    kind = best.kind or "_".join(tool[1:]) or "thing"
-    in_result, in_call = (verbatim(best.name, best.value, each.text) for each in (result, call))
-    quote = in_result or in_call
-    return Thing(kind, best.value, quote) if quote else None
+    # An order that was placed on a quote: the call was the last of both.
+    both = [
+        best,
+        *(each[0] for each in (made, confirmed) if made and confirmed and each[0] != best),
+    ]
+    things = [_thing(each, tool, call, result) for each in both]
+    return [each for each in things if each.quote]
+
+
+def _thing(named: Named, tool: list[str], call: Statement, result: Statement) -> Thing:
+    kind = named.kind or "_".join(tool[1:]) or "thing"
+    in_result, in_call = (verbatim(named.name, named.value, each.text) for each in (result, call))
+    return Thing(kind, named.value, in_result or in_call)
 
 
 def _nothing_named(call: Statement, result: Statement) -> Thing | None:
