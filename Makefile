@@ -12,11 +12,11 @@ PROJECTS := pyproject.toml server/pyproject.toml constraints.txt
 # The rings that there are tests of.
 RINGS := $(foreach ring,unit contract integration crash,$(if $(wildcard tests/$(ring)/test_*.py),$(ring)))
 # Two at a time: those that fail soonest first, then the longest first, so that both end together.
-PARTS := lint types test-unit test-e2e $(patsubst %,test-%,$(filter $(RINGS),crash integration contract)) \
+PARTS := lint types test-unit test-servers test-e2e $(patsubst %,test-%,$(filter $(RINGS),crash)) \
   test-313 test-wheels
 
 .PHONY: help setup constraints lint lint-rules lint-format lint-imports types types-mypy \
-  types-pyright test test-fast $(RINGS:%=test-%) test-crashes test-e2e test-wheels test-313 \
+  types-pyright test test-fast $(RINGS:%=test-%) test-servers test-crashes test-e2e test-wheels test-313 \
   bench eval demo down clean
 
 help: ## this list
@@ -61,6 +61,9 @@ test-fast: lint test-unit ## what to run before every commit
 
 $(RINGS:%=test-%): test-%: setup
 	$(BIN)/pytest tests/$*
+
+test-servers: setup ## two rings on the same servers: they start once
+	$(BIN)/pytest $(wildcard tests/contract tests/integration)
 
 test-crashes: setup ## agents killed at every await, and every server ten times: some minutes
 	CRASHES=all $(BIN)/pytest tests/crash/test_agent_crash.py tests/crash/test_fight.py
