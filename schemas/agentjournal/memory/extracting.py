@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 from agentjournal.events import Entity, Extractor
 from agentjournal.memory.candidates import Extraction, Statement
+from agentjournal.memory.finding import Heard
 from agentjournal.memory.frames import with_frames
 from agentjournal.memory.rules import Rules
 from agentjournal.memory.slots import Slots
-from agentjournal.memory.speech import Heard, Listening
+from agentjournal.memory.speech import Listening
 from agentjournal.memory.summarising import summary_of
 from agentjournal.memory.tool_facts import tool_facts
 

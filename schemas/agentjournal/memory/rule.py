@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from agentjournal.errors import NotConfigured
 from agentjournal.memory.candidates import Kind
+from agentjournal.memory.literals import Literals, literals_of
 
 ALLOWANCES = frozenset(
     {
@@ -28,17 +29,30 @@ _FIELDS = {
 class Pattern:
     """A pattern that is compiled when it is first looked for: most sessions need few of them."""
 
-    __slots__ = ("_compiled", "text")
+    __slots__ = ("_compiled", "_literals", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._compiled: re.Pattern[str] | None = None
+        self._literals: Literals | None = None
 
     def compiled(self) -> re.Pattern[str]:
         """Return the pattern compiled. Raises re.error where it is none."""
         if self._compiled is None:
             self._compiled = re.compile(self.text, re.IGNORECASE)
+            self._literals = literals_of(self.text)
         return self._compiled
+
+    def may_be_in(self, lowered: str) -> bool:
+        """Return whether a text in lower case has what must be there for the pattern to match."""
+        if self._compiled is None:
+            self.compiled()
+        if self._literals is None:
+            return True
+        for literal in self._literals:  # noqa: SIM110 - half of what any() takes
+            if literal in lowered:
+                return True
+        return False
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return where the pattern is found first."""

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from agentjournal.events import Entity
 from agentjournal.memory.candidates import Candidate, Refused, Statement
+from agentjournal.memory.finding import Found, Heard, matches_of, values_in
 from agentjournal.memory.judging import (
     FICTION,
     HYPOTHETICAL,
     NEGATED,
     TASK_ONLY,
     UNCERTAIN,
-    Span,
-    is_meant,
-    is_ruled_out,
     objection,
 )
-from agentjournal.memory.rule import Rule
 from agentjournal.memory.rules import Rules
 from agentjournal.memory.sentences import Sentence, own_sentences
 from agentjournal.memory.slots import Slot, Slots
-from agentjournal.memory.values import normal_form, value_of
+from agentjournal.memory.values import normal_form
 
 NO_ENTITY = "of nobody in this session"
 NO_VALUE = "not a value of its slot"
@@ -32,8 +29,6 @@ _INTERJECTION = 2  # words: "Yes." and "Home, then." come before an answer
 _LEFT_TO_OTHERS = frozenset({HYPOTHETICAL, NEGATED, TASK_ONLY, UNCERTAIN})
 _MAX_BEFORE = 400  # characters of what was said before
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00a0": " ", "\u202f": " "})
-_NOT_IN_NAMES = re.compile(r"\W+")
-_SPELLINGS = (("favorite", "favourite"), ("color", "colour"), ("flavor", "flavour"))
 _NO_LONGER = (
     (re.compile(r"\bno longer\s+", re.IGNORECASE), ""),
     (re.compile(r"\b(?:do not|don't)\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), ""),
@@ -49,23 +44,6 @@ _NO_LONGER = (
 
 
 _CLAUSES = re.compile(r"(?<=[,;])\s+|\s+(?=but\b)", re.IGNORECASE)
-
-
-class Found(NamedTuple):
-    """What a rule makes of a sentence: the value as it is written, for a slot."""
-
-    rule: Rule
-    attribute: str
-    written: str | None
-    span: Span
-    groups: Mapping[str, str]
-
-
-class Heard(NamedTuple):
-    """What was said before a sentence: the assistant's questions, and the last words of both."""
-
-    asked: str = ""
-    before: str = ""
 
 
 @dataclass(slots=True)
@@ -110,10 +88,10 @@ class Listening:
         retracts: bool,
     ) -> None:
         count = len(self.candidates)
-        matches = list(_matches(read, heard, self.rules, self._takes))
+        matches = list(matches_of(read, heard, self.rules, self._takes))
         if not matches and (whole := _completed(read, self.rules)) is not None:
             read = whole
-            matches = list(_matches(read, Heard(), self.rules, self._takes))
+            matches = list(matches_of(read, Heard(), self.rules, self._takes))
         for found in matches:
             reason = objection(found.rule, read, found.span, self.rules.cues)
             if is_fiction:
@@ -139,7 +117,7 @@ class Listening:
         if entity is None:
             self.refused.append(Refused(NO_ENTITY, quote, statement))
             return
-        for value in _values(found, slot, self.rules, statement.at):
+        for value in values_in(found, slot, self.rules, statement.at):
             if value == entity.id:
                 continue  # it is heard as such, whatever it is called
             if value is None:
@@ -229,97 +207,3 @@ def _taken_back(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bo
                 for pattern, instead in _NO_LONGER:
                     said = pattern.sub(instead, said)
             yield Sentence(said, sentence.start), said != clause
-
-
-def _matches(
-    sentence: Sentence, heard: Heard, rules: Rules, takes: Callable[[Found, Sentence], bool]
-) -> Iterator[Found]:
-    """Yield what the rules find; of two for the same words the first rule's."""
-    lowered = sentence.text.casefold()
-    claimed: list[Span] = []
-    for rule in rules.meant(lowered):
-        topic = _topic(rule, heard)
-        if topic is None and not (rule.asked is None and rule.about is None):
-            continue
-        if not is_meant(rule, sentence):
-            continue
-        own: list[Span] = []  # what one pattern of a rule is refused, no other of it reads
-        for pattern in rule.patterns:
-            for match in pattern.finditer(sentence.text):
-                if is_ruled_out(rule, sentence, Span(*match.span())):
-                    continue
-                found = _found(rule, match, topic)
-                value = Span(*match.span("value")) if found.written is not None else found.span
-                if any(_overlap(value, taken) for taken in (*claimed, *own)):
-                    continue
-                own.append(value)
-                if "shared" not in rule.allow and takes(found, sentence):
-                    claimed.append(value)
-                yield found
-
-
-def _topic(rule: Rule, heard: Heard) -> re.Match[str] | None:
-    """Return what was asked for that the rule answers, or what it goes on about: the latest."""
-    if rule.asked is not None:
-        return rule.asked.search(heard.asked) if heard.asked else None
-    if rule.about is None or not heard.before:
-        return None
-    return next(reversed(list(rule.about.finditer(heard.before))), None)
-
-
-def _found(rule: Rule, match: re.Match[str], topic: re.Match[str] | None) -> Found:
-    given = {**(topic.groupdict() if topic else {}), **match.groupdict()}
-    groups = {name: text for name, text in given.items() if text is not None}
-    attribute = rule.attribute
-    for name, text in groups.items():
-        known = rule.attribute_of(text) or _attribute_name(text)
-        attribute = attribute.replace("{" + name + "}", known)
-    return Found(rule, attribute, groups.get("value"), Span(*match.span()), groups)
-
-
-def _attribute_name(text: str) -> str:
-    name = _NOT_IN_NAMES.sub("_", text.casefold()).strip("_")
-    for ours, theirs in _SPELLINGS:
-        name = name.replace(ours, theirs)
-    return name
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end
-
-
-def _values(found: Found, slot: Slot, rules: Rules, at: str) -> Iterable[Any]:
-    """Yield the values of a match; None for words that are none."""
-    if isinstance(found.rule.value, str):
-        yield found.rule.value.format_map(found.groups)
-        return
-    if found.written is None:
-        return
-    pieces = [found.written]
-    if found.rule.split:
-        pieces = _pieces(found.written, rules)
-    for piece in pieces:
-        text = _trimmed(piece, rules)
-        reject = found.rule.reject
-        if rules.cues.no_value.fullmatch(text) or (
-            reject and (reject.search(text) or reject.search(piece.strip()))
-        ):
-            yield None
-        else:
-            yield value_of(slot, text, at)
-
-
-def _pieces(written: str, rules: Rules) -> list[str]:
-    pieces: list[str] = []
-    for piece in rules.cues.and_.split(written):
-        if pieces and rules.cues.no_item.match(piece.strip()):
-            break
-        if piece.strip():
-            pieces.append(piece)
-    return pieces
-
-
-def _trimmed(piece: str, rules: Rules) -> str:
-    text = piece.strip(" \t,;:.")
-    text = rules.cues.behind.sub("", text)
-    return rules.cues.before.sub("", text).strip()

@@ -1,0 +1,140 @@
+"""What the rules find in a sentence, and the values that it has for their slots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from agentjournal.memory.judging import Span, is_meant, is_ruled_out
+from agentjournal.memory.rule import Rule
+from agentjournal.memory.rules import Rules
+from agentjournal.memory.sentences import Sentence
+from agentjournal.memory.slots import Slot
+from agentjournal.memory.values import value_of
+
+_NOT_IN_NAMES = re.compile(r"\W+")
+_SPELLINGS = (("favorite", "favourite"), ("color", "colour"), ("flavor", "flavour"))
+
+
+class Found(NamedTuple):
+    """What a rule makes of a sentence: the value as it is written, for a slot."""
+
+    rule: Rule
+    attribute: str
+    written: str | None
+    span: Span
+    groups: Mapping[str, str]
+
+
+class Heard(NamedTuple):
+    """What was said before a sentence: the assistant's questions, and the last words of both."""
+
+    asked: str = ""
+    before: str = ""
+
+
+def matches_of(
+    sentence: Sentence, heard: Heard, rules: Rules, takes: Callable[[Found, Sentence], bool]
+) -> Iterator[Found]:
+    """Yield what the rules find; of two for the same words the first rule's."""
+    lowered, asked, before = (
+        text.casefold() for text in (sentence.text, heard.asked, heard.before)
+    )
+    claimed: list[Span] = []
+    for rule in rules.meant(lowered):
+        if not _is_about(rule, asked, before):
+            continue
+        patterns = [each for each in rule.patterns if each.may_be_in(lowered)]
+        if not patterns or not is_meant(rule, sentence):
+            continue
+        topic = _topic(rule, heard)
+        if topic is None and not (rule.asked is None and rule.about is None):
+            continue
+        own: list[Span] = []  # what one pattern of a rule is refused, no other of it reads
+        for pattern in patterns:
+            for match in pattern.finditer(sentence.text):
+                if is_ruled_out(rule, sentence, Span(*match.span())):
+                    continue
+                found = _found(rule, match, topic)
+                value = Span(*match.span("value")) if found.written is not None else found.span
+                if any(_overlap(value, taken) for taken in (*claimed, *own)):
+                    continue
+                own.append(value)
+                if "shared" not in rule.allow and takes(found, sentence):
+                    claimed.append(value)
+                yield found
+
+
+def _is_about(rule: Rule, asked: str, before: str) -> bool:
+    """Return whether what a rule answers or goes on about may have been spoken of."""
+    if rule.asked is not None:
+        return rule.asked.may_be_in(asked) if asked else False
+    return rule.about is None or (rule.about.may_be_in(before) if before else False)
+
+
+def _topic(rule: Rule, heard: Heard) -> re.Match[str] | None:
+    """Return what was asked for that the rule answers, or what it goes on about: the latest."""
+    if rule.asked is not None:
+        return rule.asked.search(heard.asked) if heard.asked else None
+    if rule.about is None or not heard.before:
+        return None
+    return next(reversed(list(rule.about.finditer(heard.before))), None)
+
+
+def _found(rule: Rule, match: re.Match[str], topic: re.Match[str] | None) -> Found:
+    given = {**(topic.groupdict() if topic else {}), **match.groupdict()}
+    groups = {name: text for name, text in given.items() if text is not None}
+    attribute = rule.attribute
+    for name, text in groups.items():
+        known = rule.attribute_of(text) or _attribute_name(text)
+        attribute = attribute.replace("{" + name + "}", known)
+    return Found(rule, attribute, groups.get("value"), Span(*match.span()), groups)
+
+
+def _attribute_name(text: str) -> str:
+    name = _NOT_IN_NAMES.sub("_", text.casefold()).strip("_")
+    for ours, theirs in _SPELLINGS:
+        name = name.replace(ours, theirs)
+    return name
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def values_in(found: Found, slot: Slot, rules: Rules, at: str) -> Iterable[Any]:
+    """Yield the values of a match; None for words that are none."""
+    if isinstance(found.rule.value, str):
+        yield found.rule.value.format_map(found.groups)
+        return
+    if found.written is None:
+        return
+    pieces = [found.written]
+    if found.rule.split:
+        pieces = _pieces(found.written, rules)
+    for piece in pieces:
+        text = _trimmed(piece, rules)
+        reject = found.rule.reject
+        if rules.cues.no_value.fullmatch(text) or (
+            reject and (reject.search(text) or reject.search(piece.strip()))
+        ):
+            yield None
+        else:
+            yield value_of(slot, text, at)
+
+
+def _pieces(written: str, rules: Rules) -> list[str]:
+    pieces: list[str] = []
+    for piece in rules.cues.and_.split(written):
+        if pieces and rules.cues.no_item.match(piece.strip()):
+            break
+        if piece.strip():
+            pieces.append(piece)
+    return pieces
+
+
+def _trimmed(piece: str, rules: Rules) -> str:
+    text = piece.strip(" \t,;:.")
+    text = rules.cues.behind.sub("", text)
+    return rules.cues.before.sub("", text).strip()

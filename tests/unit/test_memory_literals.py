@@ -1,0 +1,54 @@
+"""What a pattern needs is looked for first: no match is lost by it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentjournal.memory.literals import literals_of
+from agentjournal.memory.rule import Pattern
+from agentjournal.memory.rules import default_rules
+
+PATTERNS = [pattern for rule in default_rules().rules for pattern in rule.patterns]
+TEXTS = [
+    text
+    for rule in default_rules().rules
+    for text in (*(case.text for case in rule.cases), *rule.counter_examples)
+]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "literals"),
+    [
+        (r"\b(?:I|we)(?: really)? (?:love|adore) (?P<value>\w+)", {"love", "adore"}),
+        (r"My (?:new )?number", {" number", "number"}),
+        (r"(?:optional)?(?:often)*", None),
+        (r"short|no", None),
+        (r"(?!never)always", {"always"}),
+        (r"(?<=at )home", {"home"}),
+        (r"(?:very ){2}big", {"very "}),
+        (r"caf\xe9s", {"caf"}),
+    ],
+)
+def test_what_a_pattern_needs_is_what_all_its_alternatives_have(
+    pattern: str, literals: set[str] | None
+) -> None:
+    found = literals_of(pattern)
+    assert found is None if literals is None else found is not None and found <= literals
+
+
+@given(st.sampled_from(TEXTS), st.sampled_from(PATTERNS))
+def test_a_pattern_that_matches_has_what_it_needs(text: str, pattern: Pattern) -> None:
+    if re.search(pattern.text, text, re.IGNORECASE):
+        assert pattern.may_be_in(text.casefold())
+
+
+def test_no_match_of_an_example_is_lost() -> None:
+    for rule in default_rules().rules:
+        for case in rule.cases:
+            for pattern in rule.patterns:
+                if pattern.search(case.text):
+                    assert pattern.may_be_in(case.text.casefold()), (rule.name, case.text)
