@@ -21,8 +21,8 @@ ALLOWANCES = frozenset(
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 _FIELDS = {
     "name", "attribute", "entity", "hints", "patterns", "kind", "value", "split", "durable",
-    "allow", "asked", "about", "needs", "unless", "confidence", "retracts", "cases", "counter_examples",
-    "reject", "remark",
+    "allow", "asked", "about", "needs", "unless", "confidence", "retracts", "cases",
+    "counter_examples", "reject", "remark",
 }  # fmt: skip
 
 

@@ -119,8 +119,16 @@ def _slot(where: str, entity: EntityKind, attribute: str, table: object) -> Slot
         _choices(where, table.get("choices", {})),
         table.get("example"),
         _names(where, table.get("names", [])),
-        table.get("form", table.get("type", "text")),
+        _form(where, table),
     )
+
+
+def _form(where: str, table: Mapping[str, Any]) -> str:
+    """Return how values are written; the rules check that they know it."""
+    form = table.get("form", table.get("type", "text"))
+    if not isinstance(form, str):
+        raise NotConfigured(f"{where}.form: is not a word")
+    return form
 
 
 def _names(where: str, given: object) -> tuple[str, ...]:

@@ -93,9 +93,10 @@ _WORDS = {
     "ninety": 90,
 }
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
+_TENS = "|".join(sorted(_WORDS, key=len, reverse=True))
 _IN_WORDS = re.compile(
     rf"\b(?:(?P<hundreds>a|{_ONES}) hundred(?: and |\b))?"
-    rf"(?:(?P<tens>{'|'.join(sorted(_WORDS, key=len, reverse=True))})(?:[- ](?P<ones>{_ONES}))?\b)?",
+    rf"(?:(?P<tens>{_TENS})(?:[- ](?P<ones>{_ONES}))?\b)?",
     re.IGNORECASE,
 )
 
