@@ -31,7 +31,7 @@ CHECKOUT = Path(__file__).parents[1]
 COMMAND = "agentjournal"  # every other program is a file, or a module, as behind `python -m`
 _LOADED = (
     *(f"agentjournal.{name}" for name in ("log", "servers", "session", "run", "sync", "testing")),
-    *("consumers.roles", "consumers.running", "tests.promoted"),
+    *("consumers.roles", "consumers.running", "streams.faust_meter", "tests.promoted"),
 )
 _LOOKS_S = 5.0  # how often it is seen whether the tests are over
 _SIZE = struct.Struct("!I")

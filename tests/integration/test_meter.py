@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
+import signal
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import contextmanager, suppress
 
@@ -19,6 +18,7 @@ from agentjournal.kafka_options import client_options
 from agentjournal.rates import Rates, TenantRates
 from agentjournal.redis_rates import rates, rates_key
 from agentjournal.settings import Settings
+from tests import warm
 from tests.servers import connected, environment_of, projector, query, roles, sequencer
 
 pytestmark = pytest.mark.stack
@@ -33,19 +33,15 @@ THRESHOLDS = {
 
 
 @contextmanager
-def meter_of(settings: Settings) -> Generator[subprocess.Popen[bytes]]:
+def meter_of(settings: Settings) -> Generator[warm.Forked]:
     """Run a meter in a process of its own; kill it, unless it is dead by then."""
     set_by = {f"AGENTJOURNAL_METER_{name}": value for name, value in THRESHOLDS.items()}
-    with subprocess.Popen(
-        [sys.executable, "-P", "-m", "consumers", "meter"],
-        env=environment_of(settings) | set_by,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    process = warm.start("consumers", ["meter"], environment_of(settings) | set_by)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
 
 
 async def rates_when(settings: Settings, is_so: Callable[[Rates], bool]) -> Rates:
@@ -190,7 +186,7 @@ async def test_killed_it_takes_nothing_along_and_goes_on(fresh: Settings) -> Non
             await rates_when(fresh, lambda _: True)
             await session.append(message)
             await rates_when(fresh, lambda found: of(found, tenant).events == 2)
-            meter.kill()
+            meter.send_signal(signal.SIGKILL)
             await session.append([message] * 10)
             assert (await session.load()).version == 12
         with meter_of(fresh):
@@ -215,7 +211,7 @@ async def test_a_second_one_takes_its_share_and_all_of_it_when_the_first_is_kill
                 await session.append(message)
             found = await rates_when(fresh, lambda found: of(found, tenant).events >= 12)
             assert of(found, tenant).sessions_active == 6
-            first.kill()
+            first.send_signal(signal.SIGKILL)
             for session in sessions:
                 await session.append(message)
             await members(fresh, 1)
