@@ -12,6 +12,7 @@ import hypothesis
 import pytest
 
 from agentjournal.settings import Settings
+from local import postgres_server
 from local.stack import Stack, running
 from tests import warm
 from tests.servers import fresh_settings, roles_in_a_process
@@ -28,6 +29,8 @@ _TEMPORARY = pytest.StashKey[str]()
 
 # Kafka lives too shortly here for compiling well to pay: it would take half of what a start takes.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+# No test cuts the power: what a killed server wrote is still with the operating system.
+postgres_server.SETTINGS["fsync"] = "off"
 
 
 def pytest_configure(config: pytest.Config) -> None:

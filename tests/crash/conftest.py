@@ -1,23 +1,21 @@
-"""Crash tests have servers of their own, to be killed too, and fresh topics each."""
+"""Crash tests kill the servers too, and have fresh topics each."""
 
 from __future__ import annotations
-
-from collections.abc import Generator
 
 import pytest
 
 from agentjournal.settings import Settings
-from local.stack import Stack, running
-from tests import warm
+from local.stack import Stack
 from tests.servers import fresh_settings
 
 
 @pytest.fixture(scope="session")
-def crash_stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    """Three servers that stay dead when they are killed, until a test starts them."""
-    warm.load()
-    with running(tmp_path_factory.mktemp("crash"), restart=False) as servers:
-        yield servers
+def crash_stack(stack: Stack) -> Stack:
+    """The three servers, to be killed: they stay dead until a test starts them.
+
+    The roles of `journal` are on them too, and have to outlive that.
+    """
+    return stack
 
 
 @pytest.fixture
