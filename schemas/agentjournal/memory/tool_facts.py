@@ -28,6 +28,7 @@ LAST_ACTION = "last_action"
 _MAX_ATTRIBUTE = 255  # characters that an id has
 _TOKEN = re.compile(r"[\w#][\w.#/-]*[\w]")
 _VERIFIED = ("verified", "valid", "authenticated", "confirmed", "matches", "match")
+_OF_RECORDS = frozenset({"account_id"})  # ids of records, not the numbers that people are asked for
 _OTHER_NAMES = {"_id": "_number", "_no": "_number", "_num": "_number", "_ref": "_number"}
 
 
@@ -127,6 +128,8 @@ def _believe_readings(proving: _Proving) -> None:
 
 def _identify(proving: _Proving, name: str, value: str, shown: tuple[Statement, Statement]) -> None:
     """Keep an identifier that a call was made with, and that its result confirms."""
+    if name in _OF_RECORDS:
+        return
     named = [kind for kind in proving.about if name.startswith(kind)]
     for kind in (*named, "user", "account", "project"):
         entity = proving.about.get(kind)
