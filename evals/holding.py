@@ -12,7 +12,7 @@ from agentjournal.memory.fact_events import fact_id_of, value_key, version_order
 from agentjournal.memory.wanting import in_their_order
 from evals.matching import Learned
 
-EXTRACTOR = ("rules", version_order("1"))
+EXTRACTOR = ("rules", version_order("2"))
 
 
 def held(candidates: Sequence[Candidate], *, as_of: datetime | None = None) -> list[Learned]:
