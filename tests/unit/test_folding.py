@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -247,37 +246,6 @@ def test_what_is_forgotten_must_be_read_anew() -> None:
     fold.forget()
     assert (fold.places, fold.contexts, fold.parked) == ({}, {}, set())
     assert not fold.wanted(log_of(ONE)[0])
-
-
-def digest(**changes: Any) -> str:
-    fields: dict[str, Any] = {"sql": {"rows": "SELECT 1"}, "types": {"a": 1}}
-    fields |= {"kinds": frozenset({"session"}), **changes}
-    return Projection(name="t", tables=(), fold=count, **fields).digest
-
-
-def test_a_generation_is_its_statements_and_the_types_that_it_reads() -> None:
-    assert digest() == digest()
-    assert digest() == digest(sql={"rows": "SELECT 1"}, types={"a": 1})
-    others = [
-        digest(sql={"rows": "SELECT 2"}),
-        digest(sql={"other": "SELECT 1"}),
-        digest(types={"a": 2}),
-        digest(types={"a": 1, "b": 1}),
-    ]
-    assert len({digest(), *others}) == 5
-
-
-def test_a_generation_beside_the_live_one_means_the_same_over_tables_of_its_own() -> None:
-    table = Table("rows", {"stream": "key"})
-    sql = {"rows": "INSERT INTO s.rows_1 (a) SELECT a FROM s.rows_12 JOIN s.rows_1 USING (a)"}
-    live = replace(TALLY, tables=(table,), sql=sql)
-    beside = live.beside_live(7)
-    assert beside.sql["rows"] == (
-        "INSERT INTO s.rows_1_g7 (a) SELECT a FROM s.rows_12 JOIN s.rows_1_g7 USING (a)"
-    )
-    assert (beside.table_name(table), live.live_as(7).table_name(table)) == ("rows_1_g7", "rows_1")
-    assert beside.digest == live.digest == live.live_as(7).digest
-    assert (beside.generation, live.live_as(7).generation) == (7, 7)
 
 
 def test_contexts_of_what_is_not_stored_yet_are_kept() -> None:
