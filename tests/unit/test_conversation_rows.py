@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -14,7 +12,6 @@ from agentjournal import (
     Event,
     MessageAdded,
     MessageRetracted,
-    ModelCalled,
     Part,
     RefusalPart,
     SessionEnded,
@@ -23,92 +20,19 @@ from agentjournal import (
     SessionStarted,
     SessionUpdated,
     TextPart,
-    ToolCallPart,
-    ToolCompleted,
-    ToolFailed,
-    ToolFailure,
-    ToolSettled,
-    ToolStarted,
     TurnEnded,
     TurnStarted,
 )
 from agentjournal.events import Parent
-from agentjournal.ids import Position
 from projections.conversation import CONVERSATION
-from projections.folding import Place, ProjectionFold
-from projections.rows import Row
-from tests.support import Stream, request, typed
-
-BEGAN = datetime(2026, 1, 31, 12, tzinfo=UTC)
-KEY = ("tenant", "session_id")
-
-
-def rows_of(*events: Event) -> dict[str, list[Row]]:
-    """Return the rows of all tables after these events, a second apart, without what is null."""
-    stream = Stream()
-    for each in events:
-        stream.accept(request(typed(each)._replace(tokens=3)))
-    recorded = [r._replace(position=Position(at)) for at, r in enumerate(stream.recorded)]
-    fold = ProjectionFold(CONVERSATION)
-    fold.places[stream.partition] = Place(Position(0), (-1, -1), "")
-    fold.put(fold.missing(recorded), {})
-    changes = fold.fold({stream.partition: recorded}).changes
-    return {
-        table.name: [
-            {name: value for name, value in row.items() if value is not None and name not in KEY}
-            for row in changes.sorted_rows(table.name)
-        ]
-        for table in CONVERSATION.tables
-    }
-
-
-def only(table: str, *events: Event) -> Row:
-    [row] = rows_of(*events)[table]
-    return row
-
-
-def at(second: int) -> str:
-    return (BEGAN + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-
-
-def asking(*call_ids: str) -> MessageAdded:
-    calls = [ToolCallPart(call_id=c, name="refund", arguments_text='{"o":1}') for c in call_ids]
-    return MessageAdded(role="assistant", parts=[TextPart(text="wait"), *calls], message_id="m-1")
-
-
-def tool_started(attempt: int = 1, call_id: str = "c-1") -> ToolStarted:
-    return ToolStarted(
-        call_id=call_id,
-        tool="refund",
-        arguments_text='{"o":1}',
-        arguments_digest="d",
-        effect="external",
-        idempotency_key=f"k-{attempt}",
-        attempt=attempt,
-        lease_s=60.5,
-    )
-
-
-def tool_completed(attempt: int = 1, output: Any = "done") -> ToolCompleted:
-    return ToolCompleted(call_id="c-1", attempt=attempt, output=output, duration_ms=12.5)
-
-
-def tool_failed(attempt: int = 1) -> ToolFailed:
-    error = ToolFailure(type="timeout", message="too late\0", retryable=True)
-    return ToolFailed(call_id="c-1", attempt=attempt, error=error)
-
-
-def model_called(**more: Any) -> ModelCalled:
-    fields: dict[str, Any] = {
-        "model_call_id": "mc-1",
-        "provider": "openai",
-        "request_model": "gpt",
-        "input_tokens": 10,
-        "output_tokens": 4,
-        "duration_ms": 7,
-        "status": "completed",
-    }
-    return ModelCalled(**{**fields, **more})
+from tests.support import Stream
+from tests.unit.conversation_events import (
+    asking,
+    at,
+    model_called,
+    only,
+    rows_of,
+)
 
 
 def test_a_session_begins_with_whose_it_is() -> None:
@@ -223,90 +147,6 @@ def test_the_open_turn_is_the_one_that_has_not_ended() -> None:
     late = TurnEnded(turn_id="t-1", reason="interrupted")
     assert only("sessions", one, two, late)["turn_id"] == "t-2"
     assert only("sessions", one, TurnEnded(turn_id="t-1", reason="completed"))["turn_id"] == ""
-
-
-def test_a_call_is_there_once_the_model_asks_for_it() -> None:
-    asked, other = rows_of(asking("c-1", "c-2"))["tool_calls"]
-    assert asked == {
-        "call_id": "c-1",
-        "version": 1,
-        "tool": "refund",
-        "arguments_text": '{"o":1}',
-        "requested_at": at(0),
-    }
-    assert other["call_id"] == "c-2"
-
-
-def test_a_call_goes_from_asked_over_started_to_its_outcome() -> None:
-    row = only("tool_calls", asking("c-1"), tool_started(), tool_completed())
-    assert row == {
-        "call_id": "c-1",
-        "version": 1,
-        "tool": "refund",
-        "arguments_text": '{"o":1}',
-        "requested_at": at(0),
-        "attempt": 1,
-        "effect": "external",
-        "idempotency_key": "k-1",
-        "started_at": at(1),
-        "lease_until": BEGAN + timedelta(seconds=61.5),
-        "fence": 0,
-        "outcome": "completed",
-        "ended_at": at(2),
-        "duration_ms": 12.5,
-        "output": "done",
-    }
-
-
-def test_a_failure_says_what_failed() -> None:
-    row = only("tool_calls", tool_started(), tool_failed())
-    assert (row["outcome"], row["error_type"]) == ("failed", "timeout")
-    assert row["error_message"] == "too late\u2400"
-
-
-def test_a_new_attempt_opens_the_call_again() -> None:
-    row = only("tool_calls", tool_started(), tool_failed(), tool_started(2))
-    assert (row["attempt"], row["idempotency_key"], row["started_at"]) == (2, "k-2", at(2))
-    assert not {"outcome", "error_type", "ended_at", "output"} & set(row)
-    again = [tool_started(), tool_failed(), tool_started(2), tool_completed(2)]
-    assert only("tool_calls", *again)["outcome"] == "completed"
-
-
-def test_an_outcome_of_an_earlier_attempt_comes_too_late() -> None:
-    row = only("tool_calls", tool_started(), tool_started(2), tool_completed(1))
-    assert (row["attempt"], "outcome" in row) == (2, False)
-
-
-def test_the_first_outcome_of_an_attempt_stands() -> None:
-    row = only("tool_calls", tool_started(), tool_completed(), tool_failed())
-    assert (row["outcome"], "error_type" in row) == ("completed", False)
-
-
-def test_what_a_verifier_settles_is_the_current_attempt_s() -> None:
-    settled = ToolSettled(
-        call_id="c-1", outcome="completed", output="was done", settled_by="verifier"
-    )
-    row = only("tool_calls", tool_started(), tool_started(2), settled)
-    assert (row["attempt"], row["outcome"], row["output"]) == (2, "completed", "was done")
-    assert only("tool_calls", tool_started(), tool_completed(), settled)["output"] == "done"
-
-
-def test_a_call_that_was_settled_and_is_tried_again_is_open() -> None:
-    error = ToolFailure(type="error", message="not done", retryable=True)
-    settled = ToolSettled(call_id="c-1", outcome="failed", error=error, settled_by="verifier")
-    row = only("tool_calls", tool_started(), settled, tool_started(2))
-    assert (row["attempt"], "outcome" in row, "error_type" in row) == (2, False, False)
-
-
-def test_output_in_parts_is_shown_as_text() -> None:
-    output = [TextPart(text="one"), TextPart(text="two")]
-    row = only("tool_calls", tool_started(), tool_completed(output=output))
-    assert row["output"] == "one\ntwo"
-
-
-def test_a_lease_beyond_all_calendars_does_not_pass() -> None:
-    endless = tool_started().model_copy(update={"lease_s": 1e18})
-    assert "lease_until" not in only("tool_calls", endless)
 
 
 def test_model_calls_are_rows_and_the_session_adds_them_up() -> None:
