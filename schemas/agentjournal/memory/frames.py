@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 NAME = "slot"  # the group of a pattern that holds the name
 _FORMS = "forms"
+_END = re.compile(r"\{\{\w*end\}\}")  # where the clause of a value ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +115,12 @@ def _spellings(name: str, synonyms: Mapping[str, Sequence[str]]) -> Iterator[str
 def _rule(frame: Frame, alike: _Alike, rules: Rules) -> Rule:
     form = rules.forms.get(alike.form) or _one_of(alike.choices)
     names = _names(alike.names)
+    bare = _END.sub("", form)
 
     def filled(text: str) -> str:
         text = text.replace("{{names}}", f"(?P<{NAME}>{names})", 1)
-        text = text.replace("{{names}}", f"(?:{names})").replace("{{value}}", form)
+        text = text.replace("{{names}}", f"(?:{names})")
+        text = text.replace("{{value}}", form).replace("{{bare}}", bare)
         return rules.filled(text)
 
     given = {
