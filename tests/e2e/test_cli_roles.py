@@ -7,6 +7,7 @@ import json
 import re
 import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -38,10 +39,10 @@ def test_init_makes_what_is_missing_and_is_repeatable(console: Console) -> None:
 
 
 def test_init_started_twice_at_once_does_everything_once(console: Console) -> None:
-    started = [console.start("init") for _ in range(3)]
-    outputs = [process.communicate(timeout=90) for process in started]
-    assert [process.returncode for process in started] == [0, 0, 0], outputs
-    done = [line for output, _ in outputs for line in output.splitlines() if "nothing" not in line]
+    with ThreadPoolExecutor(3) as pool:
+        ended = list(pool.map(lambda _: console("init"), range(3)))
+    assert [each.returncode for each in ended] == [0, 0, 0], ended
+    done = [line for each in ended for line in each.stdout.splitlines() if "nothing" not in line]
     assert len(done) == len(set(done))
     assert len(done) > 4
     assert console.output("init") == "nothing to do\n"

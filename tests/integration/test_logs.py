@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import signal
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from agentjournal import Log, MessageAdded, StreamParked, ToolCompleted, Version
 from agentjournal.errors import AppendRejected
 from agentjournal.requests import NewEvent
 from agentjournal.settings import Settings
+from tests import warm
 from tests.servers import connected, environment_of, inside, query
 from tests.support import request
 
@@ -62,18 +62,15 @@ async def write_hostile(log: Log) -> None:
 @contextmanager
 def roles_that_log(settings: Settings, written: Path) -> Generator[None]:
     """Run every role of the log in a process of its own, until it has stopped in good order."""
-    command = [sys.executable, "-P", "-m", "consumers", "sequencer", "projector", "cache"]
-    with (
-        written.open("wb") as output,
-        subprocess.Popen(
-            command, env=environment_of(settings), stdout=output, stderr=output
-        ) as running,
-    ):
-        try:
-            yield
-        finally:
-            running.terminate()
-        assert running.wait(20) == 0
+    names, environment = ("sequencer", "projector", "cache"), environment_of(settings)
+    with written.open("wb") as output:
+        streams = 0, output.fileno(), output.fileno()
+        running = warm.start("consumers", names, environment, streams)
+    try:
+        yield
+    finally:
+        running.send_signal(signal.SIGTERM)
+    assert running.wait(20) == 0
 
 
 async def test_no_line_of_any_role_holds_what_a_session_holds(
