@@ -252,9 +252,10 @@ async def test_a_handoff_fails_whose_child_is_over_a_limit_of_its_tenant_from_th
     async with clients.connected() as log:
         limits = TenantLimits(limits=Limits(bytes=Limit(maximum=2_000, policy="refuse")))
         limited = Log(log.settings, servers=replace(inside(log), limits=limits))
-        boss = limited.session("boss", agent="boss", limits=refusing(bytes=9_000))
+        # It began before there were limits: its own would be those of its child, too.
+        await log.session("boss", agent="boss").append(message("How many?"))
+        boss = limited.session("boss", agent="boss")
         async with boss.resume(worker="w") as run:
-            await run.say("How many?")
             handoff = await run.hand_off("counter", "Count.", context=["x" * 3_000])
             assert handoff.outcome == "failed"
         async with boss.resume(worker="w-2") as run:
