@@ -40,7 +40,7 @@ def test_init_makes_what_is_missing_and_is_repeatable(console: Console) -> None:
 
 def test_init_started_twice_at_once_does_everything_once(console: Console) -> None:
     with ThreadPoolExecutor(3) as pool:
-        ended = list(pool.map(lambda _: console("init"), range(3)))
+        ended = list(pool.map(console, ["init"] * 3))
     assert [each.returncode for each in ended] == [0, 0, 0], ended
     done = [line for each in ended for line in each.stdout.splitlines() if "nothing" not in line]
     assert len(done) == len(set(done))
