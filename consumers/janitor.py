@@ -32,6 +32,7 @@ from consumers.janitor_expiry import (
 from consumers.janitor_limits import (
     Active,
     LimitRow,
+    Looked,
     Over,
     Place,
     Untold,
@@ -86,6 +87,7 @@ class JanitorOptions:
     # Requests that are sent at a time. The next ones follow when those before the last show: an
     # append of somebody waits behind two bursts at most, however slow the log is.
     burst: int = 150
+    later_s: float = 3.0  # that other partitions may show later what a user did
     look_page: int = 1_000  # sessions that are measured at a time
     margin_s: float = 2.0  # by which the broker's clock may be behind that of Postgres
     refused_pause_s: float = 60.0  # before one that did not expire is asked again as it is
@@ -125,6 +127,7 @@ class Janitor:
         self._fault = fault
         self._stop = asyncio.Event()
         self._refused: dict[StreamId, float] = {}  # until when each is left alone
+        self._looked = Looked(self._options.later_s)
         self._is_active = False
         self._scan_s = self._look_s = 0.0  # that the last ones took
         self._last_heartbeat = self._last_look = float("-inf")
@@ -248,6 +251,7 @@ class Janitor:
         """Look at the sessions in which something happened, and tell of limits they are over."""
         size, models = self._options.look_page, self._ports.models
         for place in await models.places():
+            began_s = time.monotonic()
             active = await models.active(place)
             for at in range(0, len(active), size):
                 await self._check()
@@ -257,7 +261,9 @@ class Janitor:
                     await self._settle([warning_of(each) for each in over], "limits")
                     _LOG.info("limits_exceeded", count=len(over))
                     self._fault("warned")
-            await models.looked(place)
+            settled = self._looked.at(place, began_s)
+            if settled is not None:
+                await models.looked(settled)
 
     async def _alert(self) -> None:
         """Raise an alert of what there was none of yet."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
@@ -30,6 +31,28 @@ class Place(NamedTuple):
     partition: Partition
     since: datetime
     until: datetime
+
+
+class Looked:
+    """Up to where partitions were looked at for good.
+
+    A user's facts and other sessions are in other partitions, which show a little later what came
+    before: so a place counts when it was seen so long ago, and until then is looked at again.
+    """
+
+    def __init__(self, later_s: float) -> None:
+        self._later_s = later_s
+        self._seen: dict[Partition, deque[tuple[float, Place]]] = {}
+
+    def at(self, place: Place, now_s: float) -> Place | None:
+        """Note that a place was looked at; return the one that need not be again, if any."""
+        seen = self._seen.setdefault(place.partition, deque())
+        if not seen or seen[-1][1].until != place.until:
+            seen.append((now_s, place))
+        settled: Place | None = None
+        while seen and now_s - seen[0][0] >= self._later_s:
+            settled = seen.popleft()[1]
+        return settled
 
 
 class Active(NamedTuple):

@@ -66,7 +66,7 @@ async def test_killed_in_the_middle_of_a_tool_call_it_charges_once(
         session = log.session("s")
         await session.append(MessageAdded(role="assistant", parts=asks))
         assert await _run(program, log, str(port), "s", "dies") == KILLED
-        (cut_off,) = (await session.load()).open_calls
+        (cut_off,) = (await log.session("s").load()).open_calls
         assert (cut_off.outcome, cut_off.attempt, payments.charges["4711"]) == ("open", 1, 1)
         assert await _run(program, log, str(port), "s", "goes on") == 0
         call = (await log.session("s").load()).calls["c-1"]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from agentjournal.events import Limit, Limits
-from agentjournal.ids import stream_id
+from agentjournal.ids import Partition, stream_id
 from agentjournal.limits import DEFAULT_TTL_S, DEFAULTS, ConfiguredLimits, TenantLimits
 from consumers.janitor_limits import (
     Active,
+    Looked,
     Over,
+    Place,
     Untold,
     alert_of,
     rows_of,
@@ -64,3 +66,23 @@ def test_a_user_whose_stream_no_key_holds_has_no_facts() -> None:
     assert user_stream(session._replace(user_id=None)) == ""
     long = "\U0001f600" * 255
     assert user_stream(session._replace(tenant=long, user_id=long)) == ""
+
+
+def place(second: int, partition: int = 1) -> Place:
+    moment = datetime(2026, 1, 31, 12, 0, second, tzinfo=UTC)
+    return Place(Partition(partition), moment, moment)
+
+
+def test_a_place_is_looked_at_again_until_others_show_what_came_before() -> None:
+    looked = Looked(3.0)
+    assert looked.at(place(1), 100.0) is None
+    assert looked.at(place(1), 102.9) is None
+    assert looked.at(place(1, partition=2), 103.0) is None
+    assert looked.at(place(1), 103.0) == place(1)
+
+
+def test_where_much_happens_the_last_place_that_was_seen_so_long_ago_counts() -> None:
+    looked = Looked(3.0)
+    found = [looked.at(place(second), float(second)) for second in range(1, 8)]
+    assert found == [None, None, None, place(1), place(2), place(3), place(4)]
+    assert looked.at(place(20), 20.0) == place(7)
