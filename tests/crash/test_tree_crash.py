@@ -43,7 +43,7 @@ async def test_a_tree_whose_workers_are_killed_comes_to_its_answer(
             ended = await life(journal, tenant, firm.world, dies_at)
             assert ended == -signal.SIGKILL, f"at append {dies_at}"
         assert await life(journal, tenant, firm.world, 0) == 0
-        assert (await boss.load()).messages[-1].text == ANSWER
+        assert (await log.session("boss").load()).messages[-1].text == ANSWER
         assert len(firm.effects()) == 1
         sessions = [each async for each in log.sessions()]
         assert sorted(each.agent or "" for each in sessions) == ["boss", "counter", "lead"]
