@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from agentjournal.events import Entity, Extractor
 from agentjournal.memory.candidates import Extraction, Statement
-from agentjournal.memory.finding import Heard
+from agentjournal.memory.finding import MAX_BEFORE, Heard
 from agentjournal.memory.frames import with_frames
 from agentjournal.memory.rules import Rules
 from agentjournal.memory.slots import Slots
@@ -43,7 +43,7 @@ def extract(
             listening.hear(statement, heard)
             heard = Heard()
         elif statement.role == "assistant":
-            heard = Heard(_questions(statement.text), statement.text)
+            heard = Heard(_questions(statement.text), statement.text[-MAX_BEFORE:])
     done = tool_facts(statements, about, slots, listening.candidates)
     candidates = sorted([*listening.candidates, *done], key=lambda each: each.statement.version)
     return Extraction(candidates, listening.refused, summary_of(statements))

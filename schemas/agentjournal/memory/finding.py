@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agentjournal.memory.judging import Span, is_meant, is_ruled_out
-from agentjournal.memory.rule import Rule
+from agentjournal.memory.rule import Pattern, Rule
 from agentjournal.memory.rules import Rules
 from agentjournal.memory.sentences import Sentence
 from agentjournal.memory.slots import Slot
 from agentjournal.memory.values import value_of
 
+MAX_BEFORE = 400  # characters of what was said before a sentence that are kept
 _NOT_IN_NAMES = re.compile(r"\W+")
 _SPELLINGS = (("favorite", "favourite"), ("color", "colour"), ("flavor", "flavour"))
 
 
 class Found(NamedTuple):
-    """What a rule makes of a sentence: the value as it is written, for a slot."""
+    """What a rule makes of a sentence: the value as it is written, for a slot.
+
+    `said` is where the value stands, or without one all that was matched.
+    """
 
     rule: Rule
     attribute: str
     written: str | None
     span: Span
+    said: Span
     groups: Mapping[str, str]
 
 
@@ -48,22 +53,31 @@ def matches_of(
         patterns = [each for each in rule.patterns if each.may_be_in(lowered)]
         if not patterns or not is_meant(rule, sentence):
             continue
-        topic = _topic(rule, heard)
-        if topic is None and not (rule.asked is None and rule.about is None):
-            continue
         own: list[Span] = []  # what one pattern of a rule is refused, no other of it reads
-        for pattern in patterns:
-            for match in pattern.finditer(sentence.text):
-                if is_ruled_out(rule, sentence, Span(*match.span())):
-                    continue
-                found = _found(rule, match, topic)
-                value = Span(*match.span("value")) if found.written is not None else found.span
-                if any(_overlap(value, taken) for taken in (*claimed, *own)):
-                    continue
-                own.append(value)
-                if "shared" not in rule.allow and takes(found, sentence):
-                    claimed.append(value)
-                yield found
+        for found in _found_by(rule, patterns, sentence, heard):
+            if any(_overlap(found.said, taken) for taken in (*claimed, *own)):
+                continue
+            own.append(found.said)
+            if "shared" not in rule.allow and takes(found, sentence):
+                claimed.append(found.said)
+            yield found
+
+
+def _found_by(
+    rule: Rule, patterns: Sequence[Pattern], sentence: Sentence, heard: Heard
+) -> Iterator[Found]:
+    """Yield what patterns of a rule find; what it answers is looked for once one of them does."""
+    topic: re.Match[str] | None = None
+    needs_topic = rule.asked is not None or rule.about is not None
+    for pattern in patterns:
+        for match in pattern.finditer(sentence.text):
+            if is_ruled_out(rule, sentence, Span(*match.span())):
+                continue
+            if needs_topic and topic is None:
+                topic = _topic(rule, heard)
+                if topic is None:
+                    return
+            yield _found(rule, match, topic)
 
 
 def _is_about(rule: Rule, asked: str, before: str) -> bool:
@@ -89,7 +103,9 @@ def _found(rule: Rule, match: re.Match[str], topic: re.Match[str] | None) -> Fou
     for name, text in groups.items():
         known = rule.attribute_of(text) or _attribute_name(text)
         attribute = attribute.replace("{" + name + "}", known)
-    return Found(rule, attribute, groups.get("value"), Span(*match.span()), groups)
+    written, span = groups.get("value"), Span(*match.span())
+    said = span if written is None else Span(*match.span("value"))
+    return Found(rule, attribute, written, span, said, groups)
 
 
 def _attribute_name(text: str) -> str:

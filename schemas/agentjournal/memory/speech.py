@@ -9,7 +9,7 @@ from typing import Any
 
 from agentjournal.events import Entity
 from agentjournal.memory.candidates import Candidate, Refused, Statement
-from agentjournal.memory.finding import Found, Heard, matches_of, values_in
+from agentjournal.memory.finding import MAX_BEFORE, Found, Heard, matches_of, values_in
 from agentjournal.memory.judging import (
     FICTION,
     HYPOTHETICAL,
@@ -27,7 +27,6 @@ NO_ENTITY = "of nobody in this session"
 NO_VALUE = "not a value of its slot"
 _INTERJECTION = 2  # words: "Yes." and "Home, then." come before an answer
 _LEFT_TO_OTHERS = frozenset({HYPOTHETICAL, NEGATED, TASK_ONLY, UNCERTAIN})
-_MAX_BEFORE = 400  # characters of what was said before
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00a0": " ", "\u202f": " "})
 _NO_LONGER = (
     (re.compile(r"\bno longer\s+", re.IGNORECASE), ""),
@@ -66,7 +65,7 @@ class Listening:
             )
             self._read(statement, sentence, heard, is_fiction=is_fiction)
             is_short = len(sentence.text.split()) <= _INTERJECTION
-            before = f"{heard.before}\n{sentence.text}"[-_MAX_BEFORE:]
+            before = f"{heard.before}\n{sentence.text}"[-MAX_BEFORE:]
             heard = Heard(heard.asked if is_short else "", before)
 
     def _read(
