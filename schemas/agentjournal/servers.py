@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from agentjournal.appender import Appender
@@ -54,7 +55,7 @@ def servers_of(settings: Settings, redact: Redact | None = None) -> Servers:
         recalls=PostgresRecalls(views),
         facts=PostgresFacts(views),
         limits=read_limits(settings.limits).of(settings.tenant),
-        extracting=lambda: _extracting(settings),
+        extracting=cache(partial(_extracting, settings)),
     )
 
 

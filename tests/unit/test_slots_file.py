@@ -10,6 +10,8 @@ import agentjournal as aj
 from agentjournal.errors import NotConfigured
 from agentjournal.memory.extractors import RuleExtracting
 from agentjournal.memory.slots import default_slots, read_slots
+from agentjournal.servers import servers_of
+from agentjournal.settings import Settings
 from agentjournal.testing import memory_log
 
 
@@ -65,3 +67,13 @@ async def test_a_name_is_what_it_is_whatever_signs_are_in_it(tmp_path: Path) -> 
         await session.append(aj.MessageAdded(role="user", content="My C++ (v2) level is 7."))
         made = await session.promote(extracting=RuleExtracting(slots))
     assert [(fact.attribute, fact.value) for _, fact in made.learned] == [("cpp_level", 7)]
+
+
+def test_a_file_is_read_once_by_the_sessions_of_a_log(tmp_path: Path) -> None:
+    slots = written(tmp_path, "[user.boot]\nkind = 'profile'\nnames = ['boot']")
+    extracting = servers_of(Settings("none:1", "", "redis://none", slots=slots)).extracting
+    assert extracting is not None
+    first = extracting()
+    assert isinstance(first, RuleExtracting)
+    assert first.slots.find("user", "boot") is not None
+    assert extracting() is first
