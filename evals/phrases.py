@@ -1,8 +1,8 @@
 """`python -m evals.phrases [BANK…]`: what is learned of single phrases, and what of them is missed.
 
 A bank is a file of phrases, one a line: what a user says, what was asked before, and the facts
-that it tells. Odd lines may be read by whoever writes rules, and are shown; of even ones only totals
-are.
+that it tells. Odd lines may be read by whoever writes rules, and are shown; of even ones only
+totals are.
 `evals/sessions/README.md` has the form.
 """
 
