@@ -17,6 +17,7 @@ from benchmarks.harness import percentile, role_process
 from benchmarks.load import Record, batch_of, fill, message
 
 SESSIONS = 20_000
+_PAUSES = 20  # times as long as a look takes, so that looking is a twentieth of a core's work
 APPENDS_A_SECOND, ALONE_S = 20, 5.0
 _SHOWN = """
 SELECT count(*), count(*) FILTER (WHERE status = 'expired')
@@ -72,11 +73,12 @@ def _idle(count: int) -> dict[Partition, list[Record]]:
 async def _shown(connection: psycopg.AsyncConnection, sessions: int, least_expired: int) -> int:
     """Return how many have expired, once all are shown, and at least so many of them expired."""
     while True:
+        began = time.perf_counter()
         cursor = await connection.execute(_SHOWN)
         row = await cursor.fetchone()
         if row is not None and row[0] >= sessions and row[1] >= least_expired:
             return int(row[1])
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(max(0.1, _PAUSES * (time.perf_counter() - began)))
 
 
 async def _append(log: Log, seconds: float, stop: asyncio.Event) -> list[float]:

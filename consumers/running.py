@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 
 import structlog
 
+from agentjournal.collecting import freeze_loaded
 from agentjournal.errors import AgentJournalError
 from agentjournal.settings import Settings
 from consumers.health import DEFAULT_SERVERS, SERVERS, ProcessHealth
@@ -44,6 +45,7 @@ def run_roles(settings: Settings, names: Sequence[str], where: Serving | None = 
     cannot be listened on.
     """
     configure_logging()
+    freeze_loaded()
     return asyncio.run(_run(settings, names, where))
 
 

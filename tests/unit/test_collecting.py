@@ -1,0 +1,37 @@
+"""What the collector need not look at, and what it still does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+# In a process of its own: what is frozen stays so, and would for all tests that follow.
+_PROGRAM = """
+import gc, weakref
+from agentjournal.collecting import freeze_loaded
+
+class Cycle:
+    def __init__(self):
+        self.me = self
+
+young, middle, old = gc.get_threshold()
+loaded = len(gc.get_objects())
+before = weakref.ref(Cycle())
+freeze_loaded()
+assert before() is None, "what is garbage by then is not kept"
+assert len(gc.get_objects()) < loaded / 10, "what is loaded is still looked at"
+after = weakref.ref(Cycle())
+gc.collect()
+assert after() is None, "what becomes garbage later is not found"
+assert gc.isenabled()
+assert gc.get_threshold()[:2] == (young, middle)
+assert gc.get_threshold()[2] > old, "old objects are looked at as often as before"
+print("as it should be")
+"""
+
+
+def test_loaded_objects_are_let_alone_and_later_garbage_is_found():
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == ("as it should be\n", "")
