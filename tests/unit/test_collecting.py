@@ -30,7 +30,7 @@ print("as it should be")
 """
 
 
-def test_loaded_objects_are_let_alone_and_later_garbage_is_found():
+def test_loaded_objects_are_let_alone_and_later_garbage_is_found() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM], capture_output=True, text=True, timeout=60, check=False
     )
