@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from agentjournal.memory.hints import LookedAt, looked_at
 from agentjournal.memory.judging import Span, is_meant, is_ruled_out
 from agentjournal.memory.rule import Pattern, Rule
 from agentjournal.memory.rules import Rules
@@ -43,14 +44,12 @@ def matches_of(
     sentence: Sentence, heard: Heard, rules: Rules, takes: Callable[[Found, Sentence], bool]
 ) -> Iterator[Found]:
     """Yield what the rules find; of two for the same words the first rule's."""
-    lowered, asked, before = (
-        text.casefold() for text in (sentence.text, heard.asked, heard.before)
-    )
+    text, asked, before = map(looked_at, (sentence.text, heard.asked, heard.before))
     claimed: list[Span] = []
-    for rule in rules.meant(lowered):
+    for rule in rules.meant(text, asked, before):
         if not _is_about(rule, asked, before):
             continue
-        patterns = [each for each in rule.patterns if each.may_be_in(lowered)]
+        patterns = [each for each in rule.patterns if each.may_be_in(text)]
         if not patterns or not is_meant(rule, sentence):
             continue
         own: list[Span] = []  # what one pattern of a rule is refused, no other of it reads
@@ -80,11 +79,11 @@ def _found_by(
             yield _found(rule, match, topic)
 
 
-def _is_about(rule: Rule, asked: str, before: str) -> bool:
+def _is_about(rule: Rule, asked: LookedAt, before: LookedAt) -> bool:
     """Return whether what a rule answers or goes on about may have been spoken of."""
     if rule.asked is not None:
-        return rule.asked.may_be_in(asked) if asked else False
-    return rule.about is None or (rule.about.may_be_in(before) if before else False)
+        return bool(asked.lowered) and rule.asked.may_be_in(asked)
+    return rule.about is None or (bool(before.lowered) and rule.about.may_be_in(before))
 
 
 def _topic(rule: Rule, heard: Heard) -> re.Match[str] | None:

@@ -5,41 +5,76 @@ Most rules have nothing to do with a sentence; a look at each hint of each takes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 _LENGTH = 3  # characters by which hints are looked up
 
 
-class _Hinted(Protocol):
-    @property
-    def hints(self) -> tuple[str, ...]: ...
+class LookedAt(NamedTuple):
+    """A text in lower case, and all stretches of three characters that are in it."""
+
+    lowered: str
+    starts: frozenset[str]
+
+    def has_any(self, words: Iterable[str], starts: frozenset[str]) -> bool:
+        """Return whether one of some words is in it, of which `starts_of` are given."""
+        if starts.isdisjoint(self.starts):
+            return False
+        for word in words:  # noqa: SIM110 - half of what any() takes
+            if word in self.lowered:
+                return True
+        return False
+
+
+def looked_at(text: str) -> LookedAt:
+    """Return a text as it is looked through for hints and literals, which stand in one line."""
+    lines = text.casefold().split("\n")
+    if len(lines) == 1:
+        return LookedAt(lines[0], _starts_in(lines[0]))
+    return LookedAt("\n".join(lines), frozenset[str]().union(*map(_starts_in, lines)))
+
+
+@lru_cache(maxsize=1_024)
+def _starts_in(line: str) -> frozenset[str]:
+    """Sentences are looked at once for themselves, and then as what was said before others."""
+    return frozenset([line[at : at + _LENGTH] for at in range(len(line) - _LENGTH + 1)])
+
+
+def starts_of(words: Iterable[str]) -> frozenset[str]:
+    """Return what texts have at least one of if a word is in them; each has three characters."""
+    return frozenset(word[:_LENGTH] for word in words)
 
 
 class Hints:
-    """Finds the rules whose hints are in a text, by the first letters of the hints."""
+    """Finds rules by their hints, and those without always, by the first letters of the hints."""
 
-    __slots__ = ("_always", "_by_start")
+    __slots__ = ("_always", "_by_start", "_short", "_starts")
 
-    def __init__(self, rules: Sequence[_Hinted]) -> None:
-        self._always = [number for number, rule in enumerate(rules) if not rule.hints]
+    def __init__(self, hints: Mapping[int, Collection[str]]) -> None:
+        """`hints` are those of each rule, by its number."""
+        self._always = [number for number, words in hints.items() if not words]
         self._by_start: dict[str, dict[str, list[int]]] = {}
-        for number, rule in enumerate(rules):
-            for hint in rule.hints:
-                of_start = self._by_start.setdefault(hint[:_LENGTH], {})
-                of_start.setdefault(hint, []).append(number)
+        self._short: dict[str, list[int]] = {}
+        for number, words in hints.items():
+            for hint in words:
+                self._of(hint).setdefault(hint, []).append(number)
+        self._starts = frozenset(self._by_start)
 
-    def meant(self, lowered: str) -> list[int]:
-        """Return the numbers of the rules that may match a text in lower case, in their order."""
-        found = set(self._always)
-        for start in set(_starts(lowered)) & self._by_start.keys():
+    def _of(self, hint: str) -> dict[str, list[int]]:
+        if len(hint) < _LENGTH:
+            return self._short
+        return self._by_start.setdefault(hint[:_LENGTH], {})
+
+    def meant(self, text: LookedAt) -> list[int]:
+        """Return the numbers of the rules that may match a text."""
+        found, lowered = set(self._always), text.lowered
+        for start in text.starts & self._starts:
             for hint, numbers in self._by_start[start].items():
                 if hint in lowered:
                     found.update(numbers)
-        return sorted(found)
-
-
-def _starts(text: str) -> Iterator[str]:
-    for length in range(1, _LENGTH + 1):
-        for at in range(len(text) - length + 1):
-            yield text[at : at + length]
+        for hint, numbers in self._short.items():
+            if hint in lowered:
+                found.update(numbers)
+        return list(found)

@@ -16,6 +16,8 @@ _SHORTEST = 3  # characters: shorter ones stand in most texts
 _LONG_ENOUGH = 5  # more does not make a literal rarer
 _MOST = 80  # alternatives: a look for more takes as long as the pattern
 
+_NEWLINE = ord("\n")  # texts are looked through line by line
+
 Literals: TypeAlias = frozenset[str]
 
 
@@ -48,7 +50,7 @@ def _required(items: Sequence[Any]) -> Iterator[Literals]:
     """Yield, of a sequence, sets of which one member must be there each."""
     run = ""
     for name, value in ((str(code), value) for code, value in items):
-        if name == "LITERAL" and value < 128:
+        if name == "LITERAL" and value < 128 and value != _NEWLINE:
             run += chr(value).casefold()
             continue
         if run:

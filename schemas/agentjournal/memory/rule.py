@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from agentjournal.errors import NotConfigured
 from agentjournal.memory.candidates import Kind
+from agentjournal.memory.hints import LookedAt, starts_of
 from agentjournal.memory.literals import Literals, literals_of
 
 ALLOWANCES = frozenset(
@@ -29,30 +30,32 @@ _FIELDS = {
 class Pattern:
     """A pattern that is compiled when it is first looked for: most sessions need few of them."""
 
-    __slots__ = ("_compiled", "_literals", "text")
+    __slots__ = ("_compiled", "_literals", "_starts", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._compiled: re.Pattern[str] | None = None
         self._literals: Literals | None = None
+        self._starts: frozenset[str] = frozenset()
 
     def compiled(self) -> re.Pattern[str]:
         """Return the pattern compiled. Raises re.error where it is none."""
         if self._compiled is None:
             self._compiled = re.compile(self.text, re.IGNORECASE)
             self._literals = literals_of(self.text)
+            self._starts = starts_of(self._literals or ())
         return self._compiled
 
-    def may_be_in(self, lowered: str) -> bool:
-        """Return whether a text in lower case has what must be there for the pattern to match."""
+    def literals(self) -> Literals:
+        """Return texts of which one is in all that matches; none: none is known."""
+        self.compiled()
+        return self._literals or frozenset()
+
+    def may_be_in(self, text: LookedAt) -> bool:
+        """Return whether a text has what must be there for the pattern to match."""
         if self._compiled is None:
             self.compiled()
-        if self._literals is None:
-            return True
-        for literal in self._literals:  # noqa: SIM110 - half of what any() takes
-            if literal in lowered:
-                return True
-        return False
+        return self._literals is None or text.has_any(self._literals, self._starts)
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return where the pattern is found first."""
@@ -81,7 +84,7 @@ class Rule:
     needed where the sentence asks for something. `allow`: what does not speak against this rule.
     `asked`: what the assistant has just asked for. `about`: what was spoken of just before, by
     either. `reject`: values that are none. `names`: of a
-    rule of many slots, what each is called.
+    rule of many slots, what each is called. `retracts`: what it finds is no longer so.
     """
 
     name: str
@@ -102,6 +105,7 @@ class Rule:
     cases: tuple[Case, ...]
     counter_examples: tuple[str, ...]
     about: Pattern | None = None
+    retracts: bool = False
     names: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def attribute_of(self, name: str) -> str | None:
@@ -161,6 +165,7 @@ def rule_of(
         cases=tuple(_case(place, each) for each in given.get("cases", [])),
         counter_examples=tuple(given.get("counter_examples", [])),
         about=compiled("about", given.get("about")),
+        retracts=given.get("retracts", False),
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from agentjournal.errors import NotConfigured
 from agentjournal.memory.frames import Frame, frame_of
-from agentjournal.memory.hints import Hints
+from agentjournal.memory.hints import Hints, LookedAt
 from agentjournal.memory.rule import Rule, rule_of
 from agentjournal.memory.sentences import Splitting
 
@@ -84,14 +84,50 @@ class Rules:
         """Return a pattern with its fragments. Raises NotConfigured."""
         return _filled(text, self.fragments)
 
-    def meant(self, lowered: str) -> Iterator[Rule]:
-        """Yield the rules that may match a sentence in lower case, in their order."""
-        return (self.rules[number] for number in _hints(self).meant(lowered))
+    def meant(self, sentence: LookedAt, asked: LookedAt, before: LookedAt) -> Iterator[Rule]:
+        """Yield the rules that may match a sentence after what was said, in their order."""
+        numbers = _hinted(self).meant(sentence)
+        if asked.lowered:
+            numbers += _answering(self).meant(asked)
+        if before.lowered:
+            numbers += _going_on(self).meant(before)
+        return (self.rules[number] for number in sorted(numbers))
+
+
+# Rules without hints are looked for in what they answer, or go on about.
 
 
 @lru_cache(maxsize=16)
-def _hints(rules: Rules) -> Hints:
-    return Hints(rules.rules)
+def _hinted(rules: Rules) -> Hints:
+    return Hints(
+        {
+            at: rule.hints
+            for at, rule in enumerate(rules.rules)
+            if rule.hints or rule.asked is rule.about is None
+        }
+    )
+
+
+@lru_cache(maxsize=16)
+def _answering(rules: Rules) -> Hints:
+    return Hints(
+        {
+            at: rule.asked.literals()
+            for at, rule in enumerate(rules.rules)
+            if rule.asked is not None and not rule.hints
+        }
+    )
+
+
+@lru_cache(maxsize=16)
+def _going_on(rules: Rules) -> Hints:
+    return Hints(
+        {
+            at: rule.about.literals()
+            for at, rule in enumerate(rules.rules)
+            if rule.about is not None and rule.asked is None and not rule.hints
+        }
+    )
 
 
 @cache
