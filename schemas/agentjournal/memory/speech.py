@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from agentjournal.events import Entity
@@ -21,6 +23,7 @@ from agentjournal.memory.judging import (
 from agentjournal.memory.rules import Rules
 from agentjournal.memory.sentences import Sentence, own_sentences
 from agentjournal.memory.slots import Slot, Slots
+from agentjournal.memory.spelling import written_out
 from agentjournal.memory.values import normal_form
 
 NO_ENTITY = "of nobody in this session"
@@ -40,9 +43,51 @@ _NO_LONGER = (
     (re.compile(r"\bused to\s+", re.IGNORECASE), ""),
     (re.compile(r"\s*\bany ?(?:more|longer)\b", re.IGNORECASE), ""),
 )
-
-
 _CLAUSES = re.compile(r"(?<=[,;])\s+|\s+(?=but\b)", re.IGNORECASE)
+_WITHDRAWING = re.compile(
+    r"(?<=[,;:])\s+|\s+[-\u2013—]+\s+|(?<=[^,;:])\s+(?=(?:but|so|and) (?:i|we|you|it|please|he|she"
+    r"|they|there|that's|can|could|just|kindly)\b)",
+    re.IGNORECASE,
+)
+_ONE_MORE = re.compile(
+    r"\W*(?:and |or )?(?:that (?:i|we|my|our)\b|(?:my|our) [\w' -]{2,25}\W*$)", re.IGNORECASE
+)
+# A question whether something still is so, as the statement that it is.
+_STILL = (
+    (
+        re.compile(r"\b(?:are you|you're|you are) still (?P<rest>[^?\n]+)", re.IGNORECASE),
+        "I'm {rest}",
+    ),
+    (
+        re.compile(r"\b(?:do you still|you still|and still) (?P<rest>[^?\n]+)", re.IGNORECASE),
+        "I {rest}",
+    ),
+    (
+        re.compile(
+            r"\b(?:is|are|was) (?P<who>[^?\n]{2,40}?) still (?P<rest>your [^?\n]+)", re.IGNORECASE
+        ),
+        "{who} is {rest}",
+    ),
+    (
+        re.compile(
+            r"\b(?:is|are) (?P<rest>your [^?\n]{2,60}?) still (?P<who>[^?\n]+)", re.IGNORECASE
+        ),
+        "{rest} is {who}",
+    ),
+)
+# What is taken out of something at hand is still so.
+_OF_A_TASK = re.compile(
+    r"\bfrom (?:the|this|that|my|our) (?:order|cart|basket|booking|reservation|invoice|trip|page)\b"
+)
+_BETWEEN = " \t,;:-\u2013—"
+_TAG = re.compile(r",? (?:i (?:take it|assume|suppose|guess)|right|yes|correct)\W*$", re.IGNORECASE)
+_NOT_SO = re.compile(
+    r"\W*(?:no\b(?! (?:worries|problem|need|idea|change))|nope\b|nah\b|not (?:any ?more|any longer"
+    r"|since|now|these days|at all)\b|none\b|gone\b|long gone\b|sold\b|never\b|over\b|finished\b"
+    r"|ended\b|(?:i|we)(?:'ve| have)? (?:stopped|quit|sold|gave|given|left)\b"
+    r"|(?:it|that|he|she)(?:'s| is) (?:over|gone|history|finished|dead)\b)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(slots=True)
@@ -64,6 +109,8 @@ class Listening:
                 sentence.text
             )
             self._read(statement, sentence, heard, is_fiction=is_fiction)
+            if heard.asked:
+                self._deny(statement, sentence, heard)
             is_short = len(sentence.text.split()) <= _INTERJECTION
             before = f"{heard.before}\n{sentence.text}"[-MAX_BEFORE:]
             heard = Heard(heard.asked if is_short else "", before)
@@ -72,9 +119,20 @@ class Listening:
         self, statement: Statement, sentence: Sentence, heard: Heard, *, is_fiction: bool
     ) -> None:
         quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
-        for read, retracts in _taken_back(sentence, self.rules):
+        written = Sentence(written_out(sentence.text), sentence.start)
+        for read, retracts in _taken_back(written, self.rules):
             self._try(statement, read, quote, heard, is_fiction=is_fiction, retracts=retracts)
             heard = Heard("", heard.before)  # the first clause answers
+
+    def _deny(self, statement: Statement, sentence: Sentence, heard: Heard) -> None:
+        """Take back what was asked for with "still", and is answered with no."""
+        if _NOT_SO.match(sentence.text) is None:
+            return
+        quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
+        for asked in heard.asked.split("\n"):
+            if (so := _still_so(asked)) is not None:
+                read = Sentence(so, sentence.start)
+                self._try(statement, read, quote, Heard(), is_fiction=False, retracts=True)
 
     def _try(
         self,
@@ -98,7 +156,8 @@ class Listening:
             if reason is not None:
                 self.refused.append(Refused(reason, quote, statement))
                 continue
-            self._keep(statement, found, quote, retracts=retracts)
+            told = (read.text, heard.asked, heard.before)
+            self._keep(statement, found, quote, told, retracts=retracts or found.rule.retracts)
         if retracts and len(self.candidates) == count:
             self._forget(statement, read, quote)
 
@@ -111,8 +170,16 @@ class Listening:
             return False
         return objection(found.rule, read, found.span, self.rules.cues) not in _LEFT_TO_OTHERS
 
-    def _keep(self, statement: Statement, found: Found, quote: str, *, retracts: bool) -> None:
-        entity, slot = self._place(found)
+    def _keep(
+        self,
+        statement: Statement,
+        found: Found,
+        quote: str,
+        told: Sequence[str],
+        *,
+        retracts: bool,
+    ) -> None:
+        entity, slot = self._place(found, told)
         if entity is None:
             self.refused.append(Refused(NO_ENTITY, quote, statement))
             return
@@ -132,13 +199,14 @@ class Listening:
             if not self._is_said(made):
                 self.candidates.append(made)
 
-    def _place(self, found: Found) -> tuple[Entity | None, Slot]:
-        """Return whom a fact is about, and its slot: the first entity that the session has."""
-        for kind in found.rule.entities:
-            if (entity := self.entities.get(kind)) is not None:
-                slot = self.slots.find(kind, found.attribute)
-                return entity, slot or _free(kind, found.attribute)
-        return None, _free("user", found.attribute)
+    def _place(self, found: Found, told: Sequence[str]) -> tuple[Entity | None, Slot]:
+        """Return whom a fact is about, and its slot; of several it is whom the words are of."""
+        kinds = [kind for kind in found.rule.entities if kind in self.entities]
+        if not kinds:
+            return None, _free("user", found.attribute)
+        kind = kinds[0] if len(kinds) == 1 else _whose(kinds, told, self.rules)
+        slot = self.slots.find(kind, found.attribute)
+        return self.entities[kind], slot or _free(kind, found.attribute)
 
     def _is_said(self, made: Candidate) -> bool:
         """Return whether the same event says the same already."""
@@ -152,16 +220,47 @@ class Listening:
 
     def _forget(self, statement: Statement, sentence: Sentence, quote: str) -> None:
         """Take back whole slots: "forget my phone number"."""
-        user = self.entities.get("user")
         named = sentence.text.casefold()
-        for slot in self.slots if user is not None else ():
-            if slot.entity != "user" or "*" in slot.attribute:
+        if _OF_A_TASK.search(named):
+            return
+        for slot in self.slots:
+            entity = self.entities.get(slot.entity)
+            if entity is None or "*" in slot.attribute:
                 continue
-            default = (slot.attribute.replace("_", " "),)
-            words = "|".join(map(re.escape, self.rules.slot_words.get(slot.attribute, default)))
-            if re.search(rf"\bmy (?:\w+ )?(?:{words})\b", named):
-                made = _candidate(slot, user, None, quote, statement)  # type: ignore[arg-type]  # there is one
+            if re.search(_called(slot, self.rules), named):
+                made = _candidate(slot, entity, None, quote, statement)
                 self.candidates.append(replace(made, retracts=True))
+
+
+def _called(slot: Slot, rules: Rules) -> str:
+    """Return a pattern for a slot as it is called; what holds several values is named alone."""
+    words = slot.names or (slot.attribute.replace("_", " "),)
+    if slot.entity == "user" and slot.kind != "identifier":
+        words = rules.slot_words.get(slot.attribute, (slot.attribute.replace("_", " "),))
+    owner = r"(?:my|the|that|this|your)" if slot.entity == "user" else "our"
+    between = r"(?:old |current )?" if slot.cardinality == "multiple" else r"(?:\w+ )?"
+    return rf"\b{owner} {between}(?:{'|'.join(map(re.escape, words))})\b"
+
+
+def _whose(kinds: Sequence[str], told: Sequence[str], rules: Rules) -> str:
+    """Return which kind of entity is meant where several may be: the one whose words are said.
+
+    Where both a company and a project may be meant, and neither one's words are said, it is the
+    user's own.
+    """
+    words = _words_of_kinds(rules)
+    for text in told:
+        for kind in kinds:
+            if kind in words and words[kind].search(text):
+                return kind
+    return "user" if "user" in kinds and len(kinds) > len(words) else kinds[0]
+
+
+@lru_cache(maxsize=16)
+def _words_of_kinds(rules: Rules) -> Mapping[str, re.Pattern[str]]:
+    """Return what tells that a project, or an account, is spoken of."""
+    named = {kind: rules.fragments.get(f"of_{kind}") for kind in ("project", "account")}
+    return {kind: re.compile(text, re.IGNORECASE) for kind, text in named.items() if text}
 
 
 def _candidate(
@@ -192,17 +291,57 @@ def _completed(sentence: Sentence, rules: Rules) -> Sentence | None:
     return None
 
 
+def _still_so(asked: str) -> str | None:
+    """Return what is so if a question whether it still is gets a yes."""
+    for pattern, form in _STILL:
+        if found := pattern.search(asked):
+            parts = {name: _TAG.sub("", text) for name, text in found.groupdict().items()}
+            return _of_the_speaker(form.format_map(parts))
+    return None
+
+
+def _of_the_speaker(text: str) -> str:
+    for theirs, own in (("your", "my"), ("yours", "mine"), ("you", "I")):
+        text = re.sub(rf"\b{theirs}\b", own, text, flags=re.IGNORECASE)
+    return text
+
+
 def _taken_back(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bool]]:
     """Yield what a sentence says, without the words that take it back, and whether it had any."""
+    for text, withdraws in _parts(sentence.text, rules):
+        read = Sentence(text, sentence.start)
+        if withdraws:
+            yield read, True
+        else:
+            yield from _no_more(read, rules)
+
+
+def _parts(text: str, rules: Rules) -> Iterator[tuple[str, bool]]:
+    """Yield the clauses that take something back, without the words that do, and all between."""
+    bounds = [0, *(found.end() for found in _WITHDRAWING.finditer(text)), len(text)]
+    kept, withdraws = 0, False
+    for begin, end in pairwise(bounds):
+        clause = text[begin:end]
+        found = rules.cues.retraction.match(clause)
+        withdraws = found is not None or (withdraws and _ONE_MORE.match(clause) is not None)
+        if not withdraws:
+            continue
+        if before := text[kept:begin].strip(_BETWEEN):
+            yield before, False
+        yield (clause[found.end() :] if found else clause).rstrip(_BETWEEN), True
+        kept = end
+    if rest := text[kept:] if kept == 0 else text[kept:].strip():
+        yield rest, False
+
+
+def _no_more(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bool]]:
     text = sentence.text
-    if found := rules.cues.retraction.match(text):
-        yield Sentence(text[found.end() :], sentence.start), True
-    elif not rules.cues.no_more.search(text):
+    if not rules.cues.no_more.search(text):
         yield sentence, False
-    else:
-        for clause in filter(None, _CLAUSES.split(text)):
-            said = clause
-            if rules.cues.no_more.search(clause):
-                for pattern, instead in _NO_LONGER:
-                    said = pattern.sub(instead, said)
-            yield Sentence(said, sentence.start), said != clause
+        return
+    for clause in filter(None, _CLAUSES.split(text)):
+        said = clause
+        if rules.cues.no_more.search(clause):
+            for pattern, instead in _NO_LONGER:
+                said = pattern.sub(instead, said)
+        yield Sentence(said, sentence.start), said != clause
