@@ -121,7 +121,12 @@ class Listening:
         quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
         written = Sentence(written_out(sentence.text), sentence.start)
         for read, retracts in _taken_back(written, self.rules):
+            count = len(self.candidates)
             self._try(statement, read, quote, heard, is_fiction=is_fiction, retracts=retracts)
+            if retracts and len(self.candidates) == count and not is_fiction:
+                self._withdraw(statement, written, quote)
+            if retracts and len(self.candidates) == count:
+                self._forget(statement, read, quote)
             heard = Heard("", heard.before)  # the first clause answers
 
     def _deny(self, statement: Statement, sentence: Sentence, heard: Heard) -> None:
@@ -132,7 +137,7 @@ class Listening:
         for asked in heard.asked.split("\n"):
             if (so := _still_so(asked)) is not None:
                 read = Sentence(so, sentence.start)
-                self._try(statement, read, quote, Heard(), is_fiction=False, retracts=True)
+                self._try(statement, read, quote, Heard("", asked), is_fiction=False, retracts=True)
 
     def _try(
         self,
@@ -144,7 +149,6 @@ class Listening:
         is_fiction: bool,
         retracts: bool,
     ) -> None:
-        count = len(self.candidates)
         matches = list(matches_of(read, heard, self.rules, self._takes))
         if not matches and (whole := _completed(read, self.rules)) is not None:
             read = whole
@@ -158,8 +162,14 @@ class Listening:
                 continue
             told = (read.text, heard.asked, heard.before)
             self._keep(statement, found, quote, told, retracts=retracts or found.rule.retracts)
-        if retracts and len(self.candidates) == count:
-            self._forget(statement, read, quote)
+
+    def _withdraw(self, statement: Statement, sentence: Sentence, quote: str) -> None:
+        """Read a sentence with the words that take something back: by the rules of those alone."""
+        for found in matches_of(sentence, Heard(), self.rules, self._takes):
+            if not found.rule.retracts:
+                continue
+            if objection(found.rule, sentence, found.span, self.rules.cues) is None:
+                self._keep(statement, found, quote, (sentence.text,), retracts=True)
 
     def _takes(self, found: Found, read: Sentence) -> bool:
         """Return whether a find keeps its words from later rules: they may be said of another."""
