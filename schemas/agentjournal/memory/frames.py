@@ -14,8 +14,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentjournal.errors import NotConfigured
+from agentjournal.memory.literals import Literals
 from agentjournal.memory.rule import Case, Rule, name_key, rule_of
 from agentjournal.memory.slots import Slots
+from agentjournal.memory.templates import Templates
 
 if TYPE_CHECKING:
     from agentjournal.memory.rules import Rules
@@ -115,14 +117,7 @@ def _spellings(name: str, synonyms: Mapping[str, Sequence[str]]) -> Iterator[str
 def _rule(frame: Frame, alike: _Alike, rules: Rules) -> Rule:
     form = rules.forms.get(alike.form) or _one_of(alike.choices)
     names = _names(alike.names)
-    bare = _END.sub("", form)
-
-    def filled(text: str) -> str:
-        text = text.replace("{{names}}", f"(?P<{NAME}>{names})", 1)
-        text = text.replace("{{names}}", f"(?:{names})")
-        text = text.replace("{{value}}", form).replace("{{bare}}", bare)
-        return rules.filled(text)
-
+    templates = rules.templates.also({"names": names, "value": form, "bare": _END.sub("", form)})
     given = {
         **frame.given,
         "name": f"{frame.name}: {alike.entity}, {alike.form}",
@@ -133,7 +128,23 @@ def _rule(frame: Frame, alike: _Alike, rules: Rules) -> Rule:
     if not frame.given.keys() & {"asked", "about"}:
         given["hints"] = sorted({name.casefold() for name in alike.names})
     known = {name_key(name): attribute for name, attribute in alike.names.items()}
-    return replace(rule_of(frame.place, given, filled, is_checked=rules.is_checked), names=known)
+    return replace(
+        rule_of(frame.place, given, _Named(templates), is_checked=rules.is_checked), names=known
+    )
+
+
+class _Named:
+    """Fills in what slots are called, first as what tells the slot, and how values are written."""
+
+    def __init__(self, templates: Templates) -> None:
+        self._templates = templates
+
+    def filled(self, text: str) -> str:
+        text = text.replace("{{names}}", f"(?P<{NAME}>{{{{names}}}})", 1)
+        return self._templates.filled(text)
+
+    def literals(self, text: str) -> Literals | None:
+        return self._templates.literals(text)
 
 
 def _names(names: Mapping[str, str]) -> str:

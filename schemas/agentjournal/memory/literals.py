@@ -7,7 +7,7 @@ nothing is known, and every pattern is tried.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -19,17 +19,19 @@ _MOST = 80  # alternatives: a look for more takes as long as the pattern
 _NEWLINE = ord("\n")  # texts are looked through line by line
 
 Literals: TypeAlias = frozenset[str]
+# Characters, by their numbers, that stand for a pattern, and what that needs; None: nothing known.
+Placeholders: TypeAlias = Mapping[int, Literals | None]
 
 
-def literals_of(pattern: str) -> Literals | None:
+def literals_of(pattern: str, marks: Placeholders | None = None) -> Literals | None:
     """Return texts in lower case of which one is in all that a pattern matches, whatever its case.
 
-    None: there is none that is known.
+    `marks` are characters of the pattern that stand for others. None: there is none that is known.
     """
     parser = _parser()
     if parser is None:
         return None
-    found = _best(parser.parse(pattern, re.IGNORECASE))
+    found = _best(parser.parse(pattern, re.IGNORECASE), marks or {})
     return found if found is not None and _rarity(found) >= _SHORTEST else None
 
 
@@ -41,12 +43,13 @@ def _parser() -> Any:
         return None
 
 
-def _best(items: Sequence[Any]) -> Literals | None:
+def _best(items: Sequence[Any], marks: Placeholders) -> Literals | None:
     """Return what is rarest of all that must be there."""
-    return max(_required(items), key=lambda each: (_rarity(each), -len(each)), default=None)
+    needed = _required(items, marks)
+    return max(needed, key=lambda each: (_rarity(each), -len(each)), default=None)
 
 
-def _required(items: Sequence[Any]) -> Iterator[Literals]:
+def _required(items: Sequence[Any], marks: Placeholders) -> Iterator[Literals]:
     """Yield, of a sequence, sets of which one member must be there each."""
     run = ""
     for name, value in ((str(code), value) for code, value in items):
@@ -56,32 +59,33 @@ def _required(items: Sequence[Any]) -> Iterator[Literals]:
         if run:
             yield frozenset({run})
         run = ""
-        if (inner := _of_item(name, value)) is not None:
+        inner = marks.get(value) if name == "LITERAL" else _of_item(name, value, marks)
+        if inner is not None:
             yield inner
     if run:
         yield frozenset({run})
 
 
-def _of_item(name: str, value: Any) -> Literals | None:
+def _of_item(name: str, value: Any, marks: Placeholders) -> Literals | None:
     match name:
         case "SUBPATTERN":
-            return _best(value[-1])
+            return _best(value[-1], marks)
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            return _best(value[2]) if value[0] > 0 else None
+            return _best(value[2], marks) if value[0] > 0 else None
         case "ASSERT":
-            return _best(value[1])
+            return _best(value[1], marks)
         case "ATOMIC_GROUP":
-            return _best(value)
+            return _best(value, marks)
         case "BRANCH":
-            return _of_branches(value[1])
+            return _of_branches(value[1], marks)
         case _:
             return None
 
 
-def _of_branches(branches: Sequence[Any]) -> Literals | None:
+def _of_branches(branches: Sequence[Any], marks: Placeholders) -> Literals | None:
     found: set[str] = set()
     for branch in branches:
-        one = _best(branch)
+        one = _best(branch, marks)
         if one is None:
             return None
         found |= one

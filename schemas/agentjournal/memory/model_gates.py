@@ -250,7 +250,7 @@ def _rule(rules: Rules, slot: Slot, attribute: str) -> Rule:
         allow |= {"negation"}
     given = {"name": f"model: {attribute}", "attribute": attribute, "patterns": []}
     more = {"durable": slot.kind in _DURABLE, "allow": sorted(allow)}
-    return rule_of("model", {**given, **more}, str)
+    return rule_of("model", {**given, **more})
 
 
 def _value_of(slot: Slot, written: str, said: Statement, rules: Rules) -> Any:

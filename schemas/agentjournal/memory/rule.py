@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -11,6 +11,7 @@ from agentjournal.errors import NotConfigured
 from agentjournal.memory.candidates import Kind
 from agentjournal.memory.hints import LookedAt, starts_of
 from agentjournal.memory.literals import Literals, literals_of
+from agentjournal.memory.templates import Filling
 
 ALLOWANCES = frozenset(
     {
@@ -27,35 +28,53 @@ _FIELDS = {
 }  # fmt: skip
 
 
+class _AsWritten:
+    """Patterns without fragments."""
+
+    def filled(self, text: str) -> str:
+        return text
+
+    def literals(self, text: str) -> Literals | None:
+        return literals_of(text)
+
+
 class Pattern:
-    """A pattern that is compiled when it is first looked for: most sessions need few of them."""
+    """A pattern that is compiled when a text may match it first: most sessions need few of them."""
 
-    __slots__ = ("_compiled", "_literals", "_starts", "text")
+    __slots__ = ("_compiled", "_filling", "_is_known", "_literals", "_starts", "_written")
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, written: str, filling: Filling | None = None) -> None:
+        """A pattern as it is written, and what makes one of it; None: it is one."""
+        self._written = written
+        self._filling: Filling = filling or _AsWritten()
         self._compiled: re.Pattern[str] | None = None
         self._literals: Literals | None = None
         self._starts: frozenset[str] = frozenset()
+        self._is_known = False  # what the literals are
+
+    @property
+    def text(self) -> str:
+        """The pattern in full."""
+        return self._filling.filled(self._written)
 
     def compiled(self) -> re.Pattern[str]:
-        """Return the pattern compiled. Raises re.error where it is none."""
+        """Return the pattern compiled. Raises re.error where it is none, NotConfigured."""
         if self._compiled is None:
             self._compiled = re.compile(self.text, re.IGNORECASE)
-            self._literals = literals_of(self.text)
-            self._starts = starts_of(self._literals or ())
         return self._compiled
 
-    def literals(self) -> Literals:
-        """Return texts of which one is in all that matches; none: none is known."""
-        self.compiled()
-        return self._literals or frozenset()
+    def literals(self) -> Literals | None:
+        """Return texts of which one is in all that matches; None: none is known."""
+        if not self._is_known:
+            self._literals = self._filling.literals(self._written)
+            self._starts = starts_of(self._literals or ())
+            self._is_known = True
+        return self._literals
 
     def may_be_in(self, text: LookedAt) -> bool:
         """Return whether a text has what must be there for the pattern to match."""
-        if self._compiled is None:
-            self.compiled()
-        return self._literals is None or text.has_any(self._literals, self._starts)
+        literals = self._literals if self._is_known else self.literals()
+        return literals is None or text.has_any(literals, self._starts)
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return where the pattern is found first."""
@@ -119,7 +138,11 @@ def name_key(name: str) -> str:
 
 
 def rule_of(
-    place: str, given: Mapping[str, Any], filled: Callable[[str], str], *, is_checked: bool = True
+    place: str,
+    given: Mapping[str, Any],
+    filling: Filling | None = None,
+    *,
+    is_checked: bool = True,
 ) -> Rule:
     """Return the rule that a table says. Raises NotConfigured, which names the place.
 
@@ -138,7 +161,7 @@ def rule_of(
         if text is None:
             return None
         try:
-            pattern = Pattern(filled(text))
+            pattern = Pattern(text, filling)
             if is_checked:
                 pattern.compiled()
         except (NotConfigured, re.error, TypeError) as error:

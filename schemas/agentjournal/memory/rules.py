@@ -20,10 +20,9 @@ from agentjournal.memory.frames import Frame, frame_of
 from agentjournal.memory.hints import Hints, LookedAt
 from agentjournal.memory.rule import Rule, rule_of
 from agentjournal.memory.sentences import Splitting
+from agentjournal.memory.templates import Templates
 
 _WORDS = "words.toml"
-_FRAGMENT = re.compile(r"\{\{(\w+)\}\}")
-_MAX_DEPTH = 8  # of fragments in fragments
 
 
 class _Folder(Protocol):
@@ -73,16 +72,12 @@ class Rules:
     cues: Cues
     splitting: Splitting
     slot_words: Mapping[str, tuple[str, ...]]  # what a slot is called
-    fragments: Mapping[str, str] = field(default_factory=dict[str, str])
+    templates: Templates = field(default_factory=lambda: Templates({}))
     forms: Mapping[str, str] = field(default_factory=dict[str, str])
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     frames: tuple[Frame, ...] = ()
     frames_at: int = 0
     is_checked: bool = True
-
-    def filled(self, text: str) -> str:
-        """Return a pattern with its fragments. Raises NotConfigured."""
-        return _filled(text, self.fragments)
 
     def meant(self, sentence: LookedAt, asked: LookedAt, before: LookedAt) -> Iterator[Rule]:
         """Yield the rules that may match a sentence after what was said, in their order."""
@@ -112,7 +107,7 @@ def _hinted(rules: Rules) -> Hints:
 def _answering(rules: Rules) -> Hints:
     return Hints(
         {
-            at: rule.asked.literals()
+            at: rule.asked.literals() or ()
             for at, rule in enumerate(rules.rules)
             if rule.asked is not None and not rule.hints
         }
@@ -123,7 +118,7 @@ def _answering(rules: Rules) -> Hints:
 def _going_on(rules: Rules) -> Hints:
     return Hints(
         {
-            at: rule.about.literals()
+            at: rule.about.literals() or ()
             for at, rule in enumerate(rules.rules)
             if rule.about is not None and rule.asked is None and not rule.hints
         }
@@ -159,11 +154,7 @@ def _read(language: str, folder: _Folder, *, is_checked: bool = True) -> Rules:
     words = tables.pop(_WORDS, None)
     if words is None:
         raise NotConfigured(f"{folder.name}: there is no {_WORDS}")
-    fragments = _fragments(words, tables)
-
-    def filled(text: str) -> str:
-        return _filled(text, fragments)
-
+    templates = _templates(words, tables)
     rules: list[Rule] = []
     frames: list[Frame] = []
     forms: dict[str, str] = {}
@@ -177,16 +168,16 @@ def _read(language: str, folder: _Folder, *, is_checked: bool = True) -> Rules:
             at = len(rules)
         for number, given in enumerate(table.get("rule", []), 1):
             place = f"{language}/{name}: rule {number}"
-            rules.append(rule_of(place, given, filled, is_checked=is_checked))
+            rules.append(rule_of(place, given, templates, is_checked=is_checked))
     slot_words = {name: tuple(given) for name, given in words.get("slot_words", {}).items()}
-    cues, splitting = _cues(words, fragments), _splitting(words, fragments)
+    cues, splitting = _cues(words, templates), _splitting(words, templates)
     return Rules(
         language,
         tuple(rules),
         cues,
         splitting,
         slot_words,
-        fragments,
+        templates,
         forms,
         synonyms,
         tuple(frames),
@@ -202,45 +193,31 @@ def _table(place: Any) -> dict[str, Any]:
         raise NotConfigured(f"{place.name} cannot be read: {error}") from error
 
 
-def _fragments(words: Mapping[str, Any], tables: Mapping[str, Any]) -> Mapping[str, str]:
+def _templates(words: Mapping[str, Any], tables: Mapping[str, Any]) -> Templates:
     given: dict[str, str] = dict(words.get("fragments", {}))
     for table in tables.values():
         given |= table.get("fragments", {})
-    return {name: _filled(text, given) for name, text in given.items()}
+    return Templates(given, _WORDS)
 
 
-def _filled(text: str, fragments: Mapping[str, str]) -> str:
-    for _ in range(_MAX_DEPTH):
-        if not _FRAGMENT.search(text):
-            return text
-        text = _FRAGMENT.sub(lambda found: f"(?:{_known(found[1], fragments)})", text)
-    raise NotConfigured(f"{_WORDS}: a fragment is made of itself")
-
-
-def _known(name: str, fragments: Mapping[str, str]) -> str:
-    if name not in fragments:
-        raise NotConfigured(f"{_WORDS}: there is no fragment {name!r}")
-    return fragments[name]
-
-
-def _cues(words: Mapping[str, Any], fragments: Mapping[str, str]) -> Cues:
+def _cues(words: Mapping[str, Any], templates: Templates) -> Cues:
     given = words.get("cues", {})
     names = [field.name.rstrip("_") for field in fields(Cues)]  # `and_` is the cue `and`
     missing = [name for name in names if name not in given]
     if missing:
         raise NotConfigured(f"{_WORDS}: cues.{missing[0]} is missing")
-    return Cues(*(_compiled(f"cues.{name}", given[name], fragments) for name in names))
+    return Cues(*(_compiled(f"cues.{name}", given[name], templates) for name in names))
 
 
-def _splitting(words: Mapping[str, Any], fragments: Mapping[str, str]) -> Splitting:
+def _splitting(words: Mapping[str, Any], templates: Templates) -> Splitting:
     announces = words.get("cues", {}).get("announces", r"(?!)")
     return Splitting(
-        frozenset(words.get("abbreviations", ())), _compiled("cues.announces", announces, fragments)
+        frozenset(words.get("abbreviations", ())), _compiled("cues.announces", announces, templates)
     )
 
 
-def _compiled(place: str, text: str, fragments: Mapping[str, str]) -> re.Pattern[str]:
+def _compiled(place: str, text: str, templates: Templates) -> re.Pattern[str]:
     try:
-        return re.compile(_filled(text, fragments), re.IGNORECASE)
+        return re.compile(templates.filled(text), re.IGNORECASE)
     except (re.error, TypeError) as error:
         raise NotConfigured(f"{_WORDS}: {place}: {error}") from error
