@@ -269,7 +269,7 @@ def _whose(kinds: Sequence[str], told: Sequence[str], rules: Rules) -> str:
 @lru_cache(maxsize=16)
 def _words_of_kinds(rules: Rules) -> Mapping[str, re.Pattern[str]]:
     """Return what tells that a project, or an account, is spoken of."""
-    named = {kind: rules.fragments.get(f"of_{kind}") for kind in ("project", "account")}
+    named = {kind: rules.templates.fragment(f"of_{kind}") for kind in ("project", "account")}
     return {kind: re.compile(text, re.IGNORECASE) for kind, text in named.items() if text}
 
 
