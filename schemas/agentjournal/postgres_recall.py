@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
+import asyncio
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from agentjournal.ids import StreamId, Version, parse_stream
 from agentjournal.memory.embedding import vector_text
 from agentjournal.memory.facts import Learned, Promoted, Retracted, Said, current_facts
-from agentjournal.memory.recalls import Asked, Event, Hit, Texts, holding, is_enough, told
+from agentjournal.memory.recalls import (
+    Asked,
+    Event,
+    Hit,
+    PlaceOfPassage,
+    Texts,
+    holding,
+    is_enough,
+    told,
+)
 from agentjournal.postgres_views import PostgresViews
 from agentjournal.sql_statements import read_statements
 from agentjournal.working_memory import now
@@ -27,7 +37,7 @@ class PostgresRecalls:
     async def find(self, asked: Asked) -> Sequence[Hit]:
         """Return the candidates. As the port."""
         while True:
-            found = [_hit(row) for row in await self._rows(asked)]
+            found = await self._found(asked)
             hits = told(asked, found)
             if fact_ids := [hit.ref for hit in hits if hit.tier == "fact"]:
                 hits = holding(hits, await self._holding(asked.entity, fact_ids))
@@ -45,16 +55,51 @@ class PostgresRecalls:
         )
         return {(StreamId(row["stream"]), Version(row["version"])): row["texts"] for row in rows}
 
-    async def _rows(self, asked: Asked) -> list[dict[str, Any]]:
-        given: dict[str, Any] = {
-            "entity": asked.entity,
-            "terms": list(asked.terms),
-            "most": asked.most,
-        }
+    async def _found(self, asked: Asked) -> list[Hit]:
+        """Return what is found by words, and what by vectors: each is told the other measure."""
         if asked.vector is None or not await self.can_compare():
-            return await self._views.select(_SQL["lexical"], **given)
-        vector = vector_text(asked.vector)
-        return await self._views.select(_SQL["fused"], **given, vector=vector, model=asked.model)
+            return await self._by_words(asked)
+        # Both are looked for side by side, by words while the vector is still being made.
+        words, near = await asyncio.gather(self._by_words(asked), self._near(asked, asked.vector))
+        hits = {hit.place: hit for hit in near}
+        unlike = [hit for hit in words if hit.place not in hits]
+        likeness = await self._likeness(asked, await asked.vector, unlike)
+        hits |= {hit.place: replace(hit, likeness=likeness.get(hit.place)) for hit in unlike}
+        lexical = {hit.place: hit.lexical for hit in words}
+        return [replace(hit, lexical=lexical.get(place, 0.0)) for place, hit in hits.items()]
+
+    async def _by_words(self, asked: Asked) -> list[Hit]:
+        rows = await self._views.select(
+            _SQL["lexical"], entity=asked.entity, terms=list(asked.terms), most=asked.most
+        )
+        return [_hit(row) for row in rows]
+
+    async def _near(self, asked: Asked, vector: Awaitable[Sequence[float]]) -> list[Hit]:
+        rows = await self._views.select(
+            _SQL["near"],
+            entity=asked.entity,
+            vector=vector_text(await vector),
+            model=asked.model,
+            most=asked.most,
+        )
+        return [_hit(row) for row in rows]
+
+    async def _likeness(
+        self, asked: Asked, vector: Sequence[float], hits: Sequence[Hit]
+    ) -> Mapping[PlaceOfPassage, float]:
+        """Return the cosine of hits that have a vector."""
+        if not hits:
+            return {}
+        streams, versions, numbers = zip(*(hit.place for hit in hits), strict=True)
+        rows = await self._views.select(
+            _SQL["likeness"],
+            vector=vector_text(vector),
+            model=asked.model,
+            streams=list(streams),
+            versions=list(versions),
+            numbers=list(numbers),
+        )
+        return {(row["stream"], row["version"], row["number"]): row["likeness"] for row in rows}
 
     async def can_compare(self) -> bool:
         """Return whether Postgres holds vectors. As the port."""

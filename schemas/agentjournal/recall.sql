@@ -6,11 +6,8 @@ SELECT f.score AS lexical, NULL::float8 AS likeness, p.stream, p.version, p.numb
 FROM agentjournal_internal.found_passages(%(entity)s, %(terms)s, %(most)s) AS f
 JOIN agentjournal.passages AS p USING (stream, version, number);
 
--- name: fused
--- Each measure finds its own; of what one of them found, both are told.
-WITH found AS MATERIALIZED (
-    SELECT * FROM agentjournal_internal.found_passages(%(entity)s, %(terms)s, %(most)s)
-), near AS MATERIALIZED (
+-- name: near
+WITH near AS MATERIALIZED (
     SELECT v.stream, v.version, v.number, v.vector <#> %(vector)s::halfvec AS distance
     FROM agentjournal.embeddings AS v
     WHERE v.model = %(model)s AND v.stream = ANY (ARRAY(
@@ -18,20 +15,19 @@ WITH found AS MATERIALIZED (
         WHERE s.scopes @> ARRAY[%(entity)s::text]))
     ORDER BY distance
     LIMIT %(most)s
-), chosen AS MATERIALIZED (
-    SELECT stream, version, number, f.score, n.distance
-    FROM found AS f FULL JOIN near AS n USING (stream, version, number)
 )
-SELECT coalesce(c.score, 0) AS lexical,
-       -coalesce(c.distance, (
-           SELECT v.vector <#> %(vector)s::halfvec
-           FROM agentjournal.embeddings AS v
-           WHERE v.stream = c.stream AND v.version = c.version AND v.number = c.number
-               AND v.model = %(model)s)) AS likeness,
-       p.stream, p.version, p.number, p.tier, p.role, p.ref, p.event_id, p.text, p.said_at
-FROM chosen AS c
+SELECT 0::float8 AS lexical, -n.distance AS likeness, p.stream, p.version, p.number, p.tier, p.role,
+       p.ref, p.event_id, p.text, p.said_at
+FROM near AS n
 JOIN agentjournal.passages AS p USING (stream, version, number)
 WHERE p.scopes @> ARRAY[%(entity)s::text];
+
+-- name: likeness
+SELECT v.stream, v.version, v.number, -(v.vector <#> %(vector)s::halfvec) AS likeness
+FROM unnest(%(streams)s::text[], %(versions)s::bigint[], %(numbers)s::int[])
+    AS e (stream, version, number)
+JOIN agentjournal.embeddings AS v USING (stream, version, number)
+WHERE v.model = %(model)s;
 
 -- name: texts
 SELECT p.stream, p.version, array_agg(p.text ORDER BY p.number) AS texts

@@ -36,6 +36,7 @@ from evals.recalling import fill
 from local.stack import Stack
 from tests.layers import about, fact
 from tests.servers import new_database
+from tests.vectors import Made
 
 Searched: TypeAlias = Callable[[World], Coroutine[Any, Any, Recalls]]
 SERVERS = pytest.param("servers", marks=pytest.mark.stack)
@@ -114,7 +115,7 @@ def said(text: str, message_id: str | None = None, role: str = "user") -> Messag
 async def found(recalls: Recalls, entity: StreamId, query: str) -> list[Hit]:
     """Return what is found by both measures, where both are there."""
     [vector] = Letters().embed([query])
-    hits = await recalls.find(Asked(entity, query_terms(query), vector, "letters"))
+    hits = await recalls.find(Asked(entity, query_terms(query), Made(vector), "letters"))
     return [hit for hit, _ in ranked(hits)]
 
 
@@ -211,7 +212,7 @@ async def test_a_name_that_is_no_stream_reaches_nothing(searched: Searched) -> N
     [hit] = await found(recalls, stream_id("user", "craft", "u"), "launch")
     [vector] = Letters().embed([hit.text])
     for crafted in CRAFTED:
-        asked = Asked(StreamId(crafted), ["launch", "zanzibar"], vector, "letters")
+        asked = Asked(StreamId(crafted), ["launch", "zanzibar"], Made(vector), "letters")
         assert list(await recalls.find(asked)) == [], crafted
         assert await recalls.texts([asked.entity], [hit.event]) == {}, crafted
 
@@ -313,7 +314,7 @@ async def test_a_long_session_hides_none_of_those_before_it(searched: Searched) 
             await now.append(said(f"Where does the boat lie {number}?"))
     recalls, entity = await searched(world), stream_id("user", "long", "u")
     [vector] = Letters().embed(["where does the boat lie"])
-    asked = Asked(entity, ["boat", "lie"], vector, "letters", without=now.stream)
+    asked = Asked(entity, ["boat", "lie"], Made(vector), "letters", without=now.stream)
     assert texts(await recalls.find(asked)) == ["The boat lies in Oban, beside two."]
 
 

@@ -37,6 +37,7 @@ from tests.servers import (
     roles_in_a_process,
     sequencer,
 )
+from tests.vectors import Made
 
 pytestmark = pytest.mark.stack
 
@@ -205,7 +206,7 @@ async def test_tenants_and_entities_are_walls(indexed: Settings) -> None:
 
 
 async def crafted_hits(log: Log, entity: str) -> int:
-    vector = (1.0, *(0.0,) * 383)
+    vector = Made((1.0, *(0.0,) * 383))
     terms = ["launch", "zanzibar"]
     asked = Asked(StreamId(entity), terms, vector, "all-MiniLM-L6-v2-int8")
     return len(await inside(log).recalls.find(asked))

@@ -189,9 +189,9 @@ async def test_the_model_is_asked_once_however_many_entities_are_searched() -> N
     counting, entities = Counting(), [StreamId("user/acme/u"), StreamId("account/acme/a")]
     assert len(await find_of_each(counting, entities, "blue kayaks", counting)) == 2
     assert counting.embedded == ["blue kayaks"]
-    assert counting.asked == [
-        Asked(each, ["blue", "kayak"], [1.0], "counting") for each in entities
-    ]
+    asked = [(each.entity, each.terms, each.model) for each in counting.asked]
+    assert asked == [(each, ["blue", "kayak"], "counting") for each in entities]
+    assert [await each.vector for each in counting.asked if each.vector] == [[1.0], [1.0]]
     assert await find_of_each(counting, entities, " ", counting) == [(), ()]
     assert len(counting.asked) == 2  # a blank is looked for nowhere
 

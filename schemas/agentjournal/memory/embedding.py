@@ -30,6 +30,7 @@ class Embedder(Protocol):
         ...
 
 
+@cache
 def local_embedder() -> Embedder | None:
     """Return the model of this process, None where the extra is not installed.
 

@@ -41,14 +41,19 @@ async def find_of_each(
     query = query.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no half pairs
     if not query.strip():
         return [() for _ in entities]
-    terms, vector, model = query_terms(query), None, ""
     if embedder is None and await recalls.can_compare():
         embedder = await asyncio.to_thread(local_embedder)
+    vector, model = None, ""
     if embedder is not None:
-        [vector] = await asyncio.to_thread(embedder.embed, [query])
-        model = embedder.model
+        vector, model = asyncio.create_task(_vector(embedder, query)), embedder.model
+    terms = query_terms(query)
     every = (Asked(each, terms, vector, model, without=without) for each in entities)
     return await asyncio.gather(*map(recalls.find, every))
+
+
+async def _vector(embedder: Embedder, query: str) -> Sequence[float]:
+    [vector] = await asyncio.to_thread(embedder.embed, [query])
+    return vector
 
 
 def ranked(found: Iterable[Hit]) -> list[tuple[Hit, float]]:

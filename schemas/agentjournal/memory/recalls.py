@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
@@ -11,6 +11,7 @@ from agentjournal.ids import StreamId, Version
 
 Tier: TypeAlias = Literal["fact", "summary", "message"]
 Event: TypeAlias = tuple[StreamId, Version]
+PlaceOfPassage: TypeAlias = tuple[str, int, int]
 Texts: TypeAlias = Mapping[Event, Sequence[str]]  # the passages of events, in their order
 
 
@@ -20,7 +21,8 @@ class Asked:
 
     entity: StreamId
     terms: Sequence[str]
-    vector: Sequence[float] | None = None  # None: only words are looked for
+    # It may still be made, and may be awaited again; None: only words are looked for.
+    vector: Awaitable[Sequence[float]] | None = None
     model: str = ""  # that made the vector
     most: int = 100  # candidates of each measure
     without: StreamId | None = None  # a session that is told nothing of what it says itself
@@ -47,7 +49,7 @@ class Hit:
     likeness: float | None = None
 
     @property
-    def place(self) -> tuple[str, int, int]:
+    def place(self) -> PlaceOfPassage:
         """Where it is, which no other passage has."""
         return self.stream, self.version, self.number
 
