@@ -26,6 +26,7 @@ _QUOTED = re.compile(
 )
 _JSON = re.compile(r"^[ \t]*[{\[]\s*[\"{\[].*?^[ \t]*[}\]]", re.MULTILINE | re.DOTALL)
 _END = re.compile(r"[.!?…]+[\"'”\u2019)\]]*(?=\s|$)|\n+")
+_LEADER = re.compile(r"\.{4,}")  # "Licence ....... MIT": what is behind the dots belongs to it
 _BULLET = re.compile(r"[ \t]*(?:[-*•+\u2013]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+|\s+")
 _LETTER = re.compile(r"[^\W_]")
 _LONGEST_WORD = 24  # characters that are looked at for an abbreviation
@@ -97,6 +98,8 @@ def _ends(text: str, how: Splitting) -> Sequence[int]:
     for found in _END.finditer(text):
         if found[0].isspace():
             ends.append(found.end())
+            continue
+        if _LEADER.fullmatch(found[0]) and text[found.end() :].split("\n", 1)[0].strip():
             continue
         word = text[max(0, found.start() - _LONGEST_WORD) : found.start() + 1].rsplit(None, 1)[-1]
         is_short = found[0] == "." and word.lstrip("(\"'").casefold() in how.abbreviations

@@ -42,6 +42,7 @@ _NO_LONGER = (
     (re.compile(r"\bused to be\b", re.IGNORECASE), "am"),
     (re.compile(r"\bused to\s+", re.IGNORECASE), ""),
     (re.compile(r"\s*\bany ?(?:more|longer)\b", re.IGNORECASE), ""),
+    (re.compile(r"\s+no more\b(?=\s*(?:[.,;!]|$))", re.IGNORECASE), ""),
 )
 _CLAUSES = re.compile(r"(?<=[,;])\s+|\s+(?=but\b)", re.IGNORECASE)
 _WITHDRAWING = re.compile(
@@ -125,7 +126,11 @@ class Listening:
             self._try(statement, read, quote, heard, is_fiction=is_fiction, retracts=retracts)
             if retracts and len(self.candidates) == count and not is_fiction:
                 self._withdraw(statement, written, quote)
-            if retracts and len(self.candidates) == count:
+            if (
+                retracts
+                and len(self.candidates) == count
+                and _is_told_to_forget(written, self.rules)
+            ):
                 self._forget(statement, read, quote)
             heard = Heard("", heard.before)  # the first clause answers
 
@@ -247,7 +252,9 @@ def _called(slot: Slot, rules: Rules) -> str:
     words = slot.names or (slot.attribute.replace("_", " "),)
     if slot.entity == "user" and slot.kind != "identifier":
         words = rules.slot_words.get(slot.attribute, (slot.attribute.replace("_", " "),))
-    owner = r"(?:my|the|that|this|your)" if slot.entity == "user" else "our"
+    owner = "our" if slot.entity != "user" else "my"
+    if slot.entity == "user" and slot.attribute in rules.slot_words:
+        owner = r"(?:my|the|that|this|your)"
     between = r"(?:old |current )?" if slot.cardinality == "multiple" else r"(?:\w+ )?"
     return rf"\b{owner} {between}(?:{'|'.join(map(re.escape, words))})\b"
 
@@ -342,6 +349,13 @@ def _parts(text: str, rules: Rules) -> Iterator[tuple[str, bool]]:
         kept = end
     if rest := text[kept:] if kept == 0 else text[kept:].strip():
         yield rest, False
+
+
+def _is_told_to_forget(sentence: Sentence, rules: Rules) -> bool:
+    """Return whether a sentence asks to forget something, or speaks of something of mine."""
+    if re.search(r"\bmy\b", sentence.text, re.IGNORECASE):
+        return True
+    return any(withdraws for _, withdraws in _parts(sentence.text, rules))
 
 
 def _no_more(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bool]]:
