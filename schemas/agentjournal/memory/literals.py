@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 _SHORTEST = 3  # characters: shorter ones stand in most texts
 _LONG_ENOUGH = 5  # more does not make a literal rarer
-_MOST = 80  # alternatives: a look for more takes as long as the pattern
+_MOST = 400  # alternatives: their beginnings are looked for, so many take hardly longer than few
 
 _NEWLINE = ord("\n")  # texts are looked through line by line
 

@@ -18,7 +18,8 @@ from typing import Any, Protocol
 from agentjournal.errors import NotConfigured
 from agentjournal.memory.frames import Frame, frame_of
 from agentjournal.memory.hints import Hints, LookedAt
-from agentjournal.memory.rule import Rule, rule_of
+from agentjournal.memory.literals import Literals
+from agentjournal.memory.rule import Pattern, Rule, rule_of
 from agentjournal.memory.sentences import Splitting
 from agentjournal.memory.templates import Templates
 
@@ -89,18 +90,25 @@ class Rules:
         return (self.rules[number] for number in sorted(numbers))
 
 
-# Rules without hints are looked for in what they answer, or go on about.
+# Rules without hints are looked for by what they answer or go on about, else by what must be in
+# their sentences.
 
 
 @lru_cache(maxsize=16)
 def _hinted(rules: Rules) -> Hints:
     return Hints(
         {
-            at: rule.hints
+            at: rule.hints or _needed(rule.patterns)
             for at, rule in enumerate(rules.rules)
             if rule.hints or rule.asked is rule.about is None
         }
     )
+
+
+def _needed(patterns: Iterable[Pattern]) -> Literals:
+    """Return texts of which one is in whatever some patterns match; none: none is known."""
+    every = [each.literals() for each in patterns]
+    return frozenset[str]() if None in every else frozenset[str]().union(*filter(None, every))
 
 
 @lru_cache(maxsize=16)
