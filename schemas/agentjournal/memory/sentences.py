@@ -26,6 +26,7 @@ _QUOTED = re.compile(
 )
 _JSON = re.compile(r"^[ \t]*[{\[]\s*[\"{\[].*?^[ \t]*[}\]]", re.MULTILINE | re.DOTALL)
 _END = re.compile(r"[.!?…]+[\"'”\u2019)\]]*(?=\s|$)|\n+")
+_NUMBERED = re.compile(r"[ \t]*\d{1,2}\.")
 _LEADER = re.compile(r"\.{4,}")  # "Licence ....... MIT": what is behind the dots belongs to it
 _BULLET = re.compile(r"[ \t]*(?:[-*•+\u2013]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+|\s+")
 _LETTER = re.compile(r"[^\W_]")
@@ -93,13 +94,22 @@ def _hidden_speech(found: re.Match[str]) -> str:
     return found[0][0] + _hidden_text(inner) + found[0][-1]
 
 
+def _goes_on(text: str, found: re.Match[str]) -> bool:
+    """Return whether dots end no sentence: they lead to a value, or number a line of a list."""
+    line = text.rfind("\n", 0, found.start()) + 1
+    is_list = "\n" in text and _NUMBERED.fullmatch(text, line, found.end()) is not None
+    if not is_list and _LEADER.fullmatch(found[0]) is None:
+        return False
+    return bool(text[found.end() :].split("\n", 1)[0].strip())
+
+
 def _ends(text: str, how: Splitting) -> Sequence[int]:
     ends: list[int] = []
     for found in _END.finditer(text):
         if found[0].isspace():
             ends.append(found.end())
             continue
-        if _LEADER.fullmatch(found[0]) and text[found.end() :].split("\n", 1)[0].strip():
+        if _goes_on(text, found):
             continue
         word = text[max(0, found.start() - _LONGEST_WORD) : found.start() + 1].rsplit(None, 1)[-1]
         is_short = found[0] == "." and word.lstrip("(\"'").casefold() in how.abbreviations
