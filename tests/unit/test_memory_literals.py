@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentjournal.memory.hints import looked_at
-from agentjournal.memory.literals import literals_of
+from agentjournal.memory.literals import needs_of
 from agentjournal.memory.rule import Pattern
 from agentjournal.memory.rules import default_rules
 
@@ -38,8 +38,29 @@ TEXTS = [
 def test_what_a_pattern_needs_is_what_all_its_alternatives_have(
     pattern: str, literals: set[str] | None
 ) -> None:
-    found = literals_of(pattern)
+    found = needs_of(pattern).literals
     assert found is None if literals is None else found is not None and found <= literals
+
+
+@pytest.mark.parametrize(
+    ("pattern", "has_digit"),
+    [
+        (r"number \d+", True),
+        (r"(?=.*[0-9])\w+", True),
+        (r"(?:no\. )?(\d{2}|[3-5]x)", True),
+        (r"size 4[01]", True),
+        (r"[0-z]", False),
+        (r"\d*|\d", False),
+        (r"(?!\d)\w", False),
+        (r"(?<!\d)\w", False),
+        (r"[\d.]+", False),
+        (r"[^\d]", False),
+        (r"\d|one", False),
+        (r"\D\w", False),
+    ],
+)
+def test_a_digit_is_needed_where_every_way_to_match_has_one(pattern: str, has_digit: bool) -> None:
+    assert needs_of(pattern).digit == has_digit
 
 
 @given(st.sampled_from(TEXTS), st.sampled_from(PATTERNS))

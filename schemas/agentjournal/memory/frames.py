@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentjournal.errors import NotConfigured
-from agentjournal.memory.literals import Literals
+from agentjournal.memory.literals import Needs
 from agentjournal.memory.rule import Case, Rule, name_key, rule_of
 from agentjournal.memory.slots import Slots
 from agentjournal.memory.templates import Templates
@@ -143,8 +143,8 @@ class _Named:
         text = text.replace("{{names}}", f"(?P<{NAME}>{{{{names}}}})", 1)
         return self._templates.filled(text)
 
-    def literals(self, text: str) -> Literals | None:
-        return self._templates.literals(text)
+    def needs(self, text: str) -> Needs:
+        return self._templates.needs(text)
 
 
 def _names(names: Mapping[str, str]) -> str:

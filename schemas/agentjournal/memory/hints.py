@@ -5,18 +5,21 @@ Most rules have nothing to do with a sentence; a look at each hint of each takes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+_DIGIT = re.compile(r"\d")
 _LENGTH = 3  # characters by which hints are looked up
 
 
 class LookedAt(NamedTuple):
-    """A text in lower case, and all stretches of three characters that are in it."""
+    """A text in lower case, all stretches of three characters in it, and whether it has a digit."""
 
     lowered: str
     starts: frozenset[str]
+    has_digit: bool
 
     def has_any(self, words: Iterable[str], starts: frozenset[str]) -> bool:
         """Return whether one of some words is in it, of which `starts_of` are given."""
@@ -30,10 +33,9 @@ class LookedAt(NamedTuple):
 
 def looked_at(text: str) -> LookedAt:
     """Return a text as it is looked through for hints and literals, which stand in one line."""
-    lines = text.casefold().split("\n")
-    if len(lines) == 1:
-        return LookedAt(lines[0], _starts_in(lines[0]))
-    return LookedAt("\n".join(lines), frozenset[str]().union(*map(_starts_in, lines)))
+    lowered = text.casefold()
+    starts = frozenset[str]().union(*map(_starts_in, lowered.split("\n")))
+    return LookedAt(lowered, starts, _DIGIT.search(lowered) is not None)
 
 
 @lru_cache(maxsize=1_024)

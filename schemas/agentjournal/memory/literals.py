@@ -7,32 +7,49 @@ nothing is known, and every pattern is tried.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 _SHORTEST = 3  # characters: shorter ones stand in most texts
 _LONG_ENOUGH = 5  # more does not make a literal rarer
 _MOST = 400  # alternatives: their beginnings are looked for, so many take hardly longer than few
 
+_DIGITS = frozenset("0123456789")
 _NEWLINE = ord("\n")  # texts are looked through line by line
 
 Literals: TypeAlias = frozenset[str]
-# Characters, by their numbers, that stand for a pattern, and what that needs; None: nothing known.
-Placeholders: TypeAlias = Mapping[int, Literals | None]
 
 
-def literals_of(pattern: str, marks: Placeholders | None = None) -> Literals | None:
-    """Return texts in lower case of which one is in all that a pattern matches, whatever its case.
+class Needs(NamedTuple):
+    """What every text has that a pattern matches.
 
-    `marks` are characters of the pattern that stand for others. None: there is none that is known.
+    `literals`: texts in lower case of which one is there, None: none are known; and whether there
+    is a `digit`.
+    """
+
+    literals: Literals | None = None
+    digit: bool = False
+
+
+# Characters, by their numbers, that stand for other patterns.
+Placeholders: TypeAlias = Mapping[int, Needs]
+
+
+def needs_of(pattern: str, marks: Placeholders | None = None) -> Needs:
+    """Return what is in all texts that a pattern matches, whatever their case.
+
+    `marks` are characters of the pattern that stand for others.
     """
     parser = _parser()
     if parser is None:
-        return None
-    found = _best(parser.parse(pattern, re.IGNORECASE), marks or {})
-    return found if found is not None and _rarity(found) >= _SHORTEST else None
+        return Needs()
+    items = parser.parse(pattern, re.IGNORECASE)
+    found = _best(items, marks or {})
+    if found is not None and _rarity(found) < _SHORTEST:
+        found = None
+    return Needs(found, _has_digit(items, marks or {}))
 
 
 @cache
@@ -59,25 +76,35 @@ def _required(items: Sequence[Any], marks: Placeholders) -> Iterator[Literals]:
         if run:
             yield frozenset({run})
         run = ""
-        inner = marks.get(value) if name == "LITERAL" else _of_item(name, value, marks)
+        inner = _needed_by(value, marks) if name == "LITERAL" else _of_item(name, value, marks)
         if inner is not None:
             yield inner
     if run:
         yield frozenset({run})
 
 
+def _needed_by(mark: int, marks: Placeholders) -> Literals | None:
+    return marks[mark].literals if mark in marks else None
+
+
 def _of_item(name: str, value: Any, marks: Placeholders) -> Literals | None:
+    if name == "BRANCH":
+        return _of_branches(value[1], marks)
+    inner = _inner(name, value)
+    return None if inner is None else _best(inner, marks)
+
+
+def _inner(name: str, value: Any) -> Any:
+    """Return the sequence that must be there where an item is; None: there is none."""
     match name:
         case "SUBPATTERN":
-            return _best(value[-1], marks)
+            return value[-1]
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            return _best(value[2], marks) if value[0] > 0 else None
+            return value[2] if value[0] > 0 else None
         case "ASSERT":
-            return _best(value[1], marks)
+            return value[1]
         case "ATOMIC_GROUP":
-            return _best(value, marks)
-        case "BRANCH":
-            return _of_branches(value[1], marks)
+            return value
         case _:
             return None
 
@@ -90,6 +117,35 @@ def _of_branches(branches: Sequence[Any], marks: Placeholders) -> Literals | Non
             return None
         found |= one
     return frozenset(found) if len(found) <= _MOST else None
+
+
+def _has_digit(items: Iterable[Any], marks: Placeholders) -> bool:
+    """Return whether one of what must be there is, or has, a digit."""
+    return any(_is_digit(str(code), value, marks) for code, value in items)
+
+
+def _is_digit(name: str, value: Any, marks: Placeholders) -> bool:
+    match name:
+        case "LITERAL":
+            return chr(value) in _DIGITS or (value in marks and marks[value].digit)
+        case "IN":
+            return all(_is_digits(str(code), member) for code, member in value)
+        case "BRANCH":
+            return all(_has_digit(each, marks) for each in value[1])
+        case _:
+            inner = _inner(name, value)
+            return inner is not None and _has_digit(inner, marks)
+
+
+def _is_digits(name: str, member: Any) -> bool:
+    """Return whether a member of a class of characters is nothing but digits."""
+    match name:
+        case "CATEGORY":
+            return str(member) == "CATEGORY_DIGIT"
+        case "LITERAL":
+            return chr(member) in _DIGITS
+        case _:
+            return name == "RANGE" and {chr(each) for each in member} <= _DIGITS
 
 
 def _rarity(literals: Literals) -> int:

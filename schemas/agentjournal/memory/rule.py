@@ -10,7 +10,7 @@ from typing import Any, get_args
 from agentjournal.errors import NotConfigured
 from agentjournal.memory.candidates import Kind
 from agentjournal.memory.hints import LookedAt, starts_of
-from agentjournal.memory.literals import Literals, literals_of
+from agentjournal.memory.literals import Needs, needs_of
 from agentjournal.memory.templates import Filling
 
 ALLOWANCES = frozenset(
@@ -34,23 +34,22 @@ class _AsWritten:
     def filled(self, text: str) -> str:
         return text
 
-    def literals(self, text: str) -> Literals | None:
-        return literals_of(text)
+    def needs(self, text: str) -> Needs:
+        return needs_of(text)
 
 
 class Pattern:
     """A pattern that is compiled when a text may match it first: most sessions need few of them."""
 
-    __slots__ = ("_compiled", "_filling", "_is_known", "_literals", "_starts", "_written")
+    __slots__ = ("_compiled", "_filling", "_needs", "_starts", "_written")
 
     def __init__(self, written: str, filling: Filling | None = None) -> None:
         """A pattern as it is written, and what makes one of it; None: it is one."""
         self._written = written
         self._filling: Filling = filling or _AsWritten()
         self._compiled: re.Pattern[str] | None = None
-        self._literals: Literals | None = None
+        self._needs: Needs | None = None
         self._starts: frozenset[str] = frozenset()
-        self._is_known = False  # what the literals are
 
     @property
     def text(self) -> str:
@@ -63,17 +62,18 @@ class Pattern:
             self._compiled = re.compile(self.text, re.IGNORECASE)
         return self._compiled
 
-    def literals(self) -> Literals | None:
-        """Return texts of which one is in all that matches; None: none is known."""
-        if not self._is_known:
-            self._literals = self._filling.literals(self._written)
-            self._starts = starts_of(self._literals or ())
-            self._is_known = True
-        return self._literals
+    def needs(self) -> Needs:
+        """Return what is in all texts that it matches."""
+        if self._needs is None:
+            self._needs = self._filling.needs(self._written)
+            self._starts = starts_of(self._needs.literals or ())
+        return self._needs
 
     def may_be_in(self, text: LookedAt) -> bool:
         """Return whether a text has what must be there for the pattern to match."""
-        literals = self._literals if self._is_known else self.literals()
+        literals, digit = self._needs or self.needs()
+        if digit and not text.has_digit:
+            return False
         return literals is None or text.has_any(literals, self._starts)
 
     def search(self, text: str) -> re.Match[str] | None:

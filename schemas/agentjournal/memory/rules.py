@@ -107,7 +107,7 @@ def _hinted(rules: Rules) -> Hints:
 
 def _needed(patterns: Iterable[Pattern]) -> Literals:
     """Return texts of which one is in whatever some patterns match; none: none is known."""
-    every = [each.literals() for each in patterns]
+    every = [each.needs().literals for each in patterns]
     return frozenset[str]() if None in every else frozenset[str]().union(*filter(None, every))
 
 
@@ -115,7 +115,7 @@ def _needed(patterns: Iterable[Pattern]) -> Literals:
 def _answering(rules: Rules) -> Hints:
     return Hints(
         {
-            at: rule.asked.literals() or ()
+            at: rule.asked.needs().literals or ()
             for at, rule in enumerate(rules.rules)
             if rule.asked is not None and not rule.hints
         }
@@ -126,7 +126,7 @@ def _answering(rules: Rules) -> Hints:
 def _going_on(rules: Rules) -> Hints:
     return Hints(
         {
-            at: rule.about.literals() or ()
+            at: rule.about.needs().literals or ()
             for at, rule in enumerate(rules.rules)
             if rule.about is not None and rule.asked is None and not rule.hints
         }

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from agentjournal.errors import NotConfigured
-from agentjournal.memory.literals import Literals, Placeholders, literals_of
+from agentjournal.memory.literals import Needs, Placeholders, needs_of
 
 _FRAGMENT = re.compile(r"\{\{(\w+)\}\}")
 _MAX_DEPTH = 8  # of fragments in fragments
@@ -25,8 +25,8 @@ class Filling(Protocol):
         """Return a pattern without fragments. Raises NotConfigured for one that is not known."""
         ...
 
-    def literals(self, text: str) -> Literals | None:
-        """Return texts of which one is in all that the pattern matches; None: none is known."""
+    def needs(self, text: str) -> Needs:
+        """Return what is in all texts that the pattern matches."""
         ...
 
 
@@ -37,7 +37,7 @@ class Templates:
         """`place` is named where a fragment is not known."""
         self._fragments, self._place = dict(fragments), place
         self._filled: dict[str, str] = {}
-        self._needed: dict[str, Literals | None] = {}
+        self._needed: dict[str, Needs] = {}
 
     def also(self, fragments: Mapping[str, str]) -> Templates:
         """Return templates that know further fragments, and go before those of the same name."""
@@ -54,16 +54,16 @@ class Templates:
         """Return a pattern without fragments. As the port."""
         return self._fill(text, 0)
 
-    def literals(self, text: str) -> Literals | None:
-        """Return texts of which one is in all that the pattern matches. As the port."""
+    def needs(self, text: str) -> Needs:
+        """Return what is in all texts that the pattern matches. As the port."""
         names = list(dict.fromkeys(_FRAGMENT.findall(text)))
-        marks: Placeholders = {_FIRST + at: self._needs(name) for at, name in enumerate(names)}
+        marks: Placeholders = {_FIRST + at: self._needs_of(name) for at, name in enumerate(names)}
         places = {name: chr(_FIRST + at) for at, name in enumerate(names)}
-        return literals_of(_FRAGMENT.sub(lambda found: places[found[1]], text), marks)
+        return needs_of(_FRAGMENT.sub(lambda found: places[found[1]], text), marks)
 
-    def _needs(self, name: str) -> Literals | None:
+    def _needs_of(self, name: str) -> Needs:
         if name not in self._needed:
-            self._needed[name] = self.literals(self._written(name))
+            self._needed[name] = self.needs(self._written(name))
         return self._needed[name]
 
     def _fill(self, text: str, depth: int) -> str:
