@@ -63,6 +63,7 @@ class Templates:
 
     def _needs_of(self, name: str) -> Needs:
         if name not in self._needed:
+            self._needed[name] = Needs()  # one that is made of itself needs nothing that is known
             self._needed[name] = self.needs(self._written(name))
         return self._needed[name]
 
