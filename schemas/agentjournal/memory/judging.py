@@ -17,11 +17,19 @@ NEGATED = "negated"
 UNCERTAIN = "uncertain"
 TASK_ONLY = "for this task only"
 FICTION = "made up"
+CORRECTED = "corrected at once"
 
 _COMMA = re.compile(r"[,;:()]|\s[-\u2013—]+\s|—")
 _STRONG = re.compile(r"[;()]|\s[-\u2013—]+\s|—|\b(?:but|because|although|though|however|whereas)\b")
 _CLAUSE = re.compile(
     r"[,;:()]|\s[-\u2013—]+\s|—|\b(?:but|and|because|so|since|as|although|though|however)\b",
+    re.IGNORECASE,
+)
+# Behind what the speaker takes back in the same breath.
+_CORRECTED = re.compile(
+    r"[^,.;:!?\n]{0,20}?[,.;:\u2013—-]*\s*\b(?:no,? (?:no\b|wait|sorry|hang on|hold on)"
+    r"|wait,? no\b|sorry,? (?:no\b|I mean)|scratch that|strike that|actually,? no\b|I mean,? no\b"
+    r"|hang on,? no\b|oh no,? wait)",
     re.IGNORECASE,
 )
 _SHORT = 60  # characters: all of a sentence is about one thing
@@ -84,6 +92,10 @@ def _is_uncertain(sentence: Sentence, match: Span, cues: Cues) -> bool:
     return cues.uncertain.search(sentence.text[start:end]) is not None
 
 
+def _is_corrected(sentence: Sentence, match: Span, _cues: Cues) -> bool:
+    return _CORRECTED.match(sentence.text, match.end) is not None
+
+
 def _passing(rule: Rule, clause: str, until: str, cues: Cues) -> str | None:
     """Return whether what is said holds only for what is being done now."""
     if not rule.durable:
@@ -137,4 +149,5 @@ _OBJECTIONS: tuple[tuple[str, str, Callable[[Sentence, Span, Cues], bool]], ...]
     ("reported", REPORTED, _is_reported),
     ("negation", NEGATED, _is_negated),
     ("uncertain", UNCERTAIN, _is_uncertain),
+    ("corrected", CORRECTED, _is_corrected),
 )

@@ -121,6 +121,7 @@ class Listening:
     ) -> None:
         quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
         written = Sentence(written_out(sentence.text), sentence.start)
+        before = len(self.candidates)
         for read, retracts in _taken_back(written, self.rules):
             count = len(self.candidates)
             self._try(statement, read, quote, heard, is_fiction=is_fiction, retracts=retracts)
@@ -133,6 +134,7 @@ class Listening:
             ):
                 self._forget(statement, read, quote)
             heard = Heard("", heard.before)  # the first clause answers
+        self.candidates[before:] = _without_replaced(self.candidates[before:])
 
     def _deny(self, statement: Statement, sentence: Sentence, heard: Heard) -> None:
         """Take back what was asked for with "still", and is answered with no."""
@@ -306,6 +308,20 @@ def _completed(sentence: Sentence, rules: Rules) -> Sentence | None:
         if found := cue.match(sentence.text):
             return Sentence(f"{subject}{sentence.text[found.end() :]}", sentence.start)
     return None
+
+
+def _without_replaced(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return candidates of a sentence: a new value says already that the old one is none."""
+    new = {
+        (each.entity.kind, each.attribute)
+        for each in candidates
+        if not each.retracts and each.cardinality == "single"
+    }
+    return [
+        each
+        for each in candidates
+        if not each.retracts or (each.entity.kind, each.attribute) not in new
+    ]
 
 
 def _still_so(asked: str) -> str | None:
