@@ -53,6 +53,14 @@ _WITHDRAWING = re.compile(
 _ONE_MORE = re.compile(
     r"\W*(?:and |or )?(?:that (?:i|we|my|our)\b|(?:my|our) [\w' -]{2,25}\W*$)", re.IGNORECASE
 )
+# Of what stands before it in the sentence.
+_THAT = re.compile(
+    r"\W*(?:(?:so|and|but|please|you can|you may|just|kindly|can you|could you|now|well)\W+){0,4}"
+    r"(?:(?:forget|scrap|drop|delete|ignore|scratch|cancel|strike|remove|erase|disregard)"
+    r" (?:it|that|this|them|those)\b(?: one)?(?: (?:from|off|please|now|altogether)\b|\W*$)"
+    r"|(?:take|cross|strike) (?:it|that|this|them|those) (?:off|out)\b)",
+    re.IGNORECASE,
+)
 # A question whether something still is so, as the statement that it is.
 _STILL = (
     (
@@ -355,6 +363,10 @@ def _parts(text: str, rules: Rules) -> Iterator[tuple[str, bool]]:
     kept, withdraws = 0, False
     for begin, end in pairwise(bounds):
         clause = text[begin:end]
+        if begin > kept and _THAT.match(clause):
+            yield text[kept:begin].strip(_BETWEEN), True
+            kept, withdraws = end, False
+            continue
         found = rules.cues.retraction.match(clause)
         withdraws = found is not None or (withdraws and _ONE_MORE.match(clause) is not None)
         if not withdraws:
