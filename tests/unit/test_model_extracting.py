@@ -126,8 +126,12 @@ async def test_a_model_that_follows_a_user_s_injection_learns_what_its_words_say
 
 async def test_the_same_fact_of_rules_and_model_is_one_and_the_rules_stand() -> None:
     same = fact(1, "allergy", "peanuts", ALLERGIC)
-    again = fact(3, "allergy", "peanuts", "Mind the peanuts, they kill me.")
-    events = [user(ALLERGIC), assistant("Noted."), user("Mind the peanuts, they kill me.")]
+    again = fact(3, "allergy", "peanuts", "Ask my sister how the ambulance smelled of peanuts.")
+    events = [
+        user(ALLERGIC),
+        assistant("Noted."),
+        user("Ask my sister how the ambulance smelled of peanuts."),
+    ]
     found, without, _ = await extracted(events, answered([same, same, again, again]))
     assert facts(without) == [("allergy", "peanuts")]
     assert found.candidates[0] == without.candidates[0]
@@ -139,8 +143,10 @@ async def test_the_same_fact_of_rules_and_model_is_one_and_the_rules_stand() -> 
 async def test_what_rules_and_model_find_in_two_messages_is_one_fact_with_more_evidence() -> None:
     log = memory_log()
     session = log.session("s", user="u")
-    await session.append([user(ALLERGIC), user("Mind the peanuts, they kill me.")])
-    again = fact(3, "allergy", "peanuts", "Mind the peanuts, they kill me.")
+    await session.append(
+        [user(ALLERGIC), user("Ask my sister how the ambulance smelled of peanuts.")]
+    )
+    again = fact(3, "allergy", "peanuts", "Ask my sister how the ambulance smelled of peanuts.")
     async with model_server(answered([again])) as server:
         extracting = ModelExtracting(server.settings())
         made = await session.promote(extracting=extracting)
