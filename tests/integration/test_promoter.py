@@ -185,7 +185,8 @@ async def _has_places(settings: Settings) -> bool:
 async def test_a_model_adds_to_what_the_rules_find_and_holds_up_nothing_when_it_fails(
     journal: Settings,
 ) -> None:
-    paints, sings = "My weekends go into painting watercolours.", "My evenings belong to choir."
+    paints = "My weekends go into painting watercolours."
+    sings = "There is a choir that swallows my evenings."
     proposed = [
         fact(2, "hobby", "painting watercolours", paints),
         fact(5, "hobby", "choir", sings),
