@@ -20,7 +20,7 @@ _was_on = False
 def freeze_loaded() -> None:
     """Keep the collector for good from what is loaded by now: call it once, before a server serves.
 
-    A pass over all modules stops the process for 25 to 100 ms, and finds nothing each time. For the
+    A pass over all modules stops the process for 60 ms and more, and finds nothing each time. For the
     whole process, and no more than a process that this package runs.
     """
     gc.collect()
