@@ -20,8 +20,8 @@ _was_on = False
 def freeze_loaded() -> None:
     """Keep the collector for good from what is loaded by now: call it once, before a server serves.
 
-    A pass over all modules stops the process for 60 ms and more, and finds nothing each time. For the
-    whole process, and no more than a process that this package runs.
+    A pass over all modules stops the process for 60 ms and more, and finds nothing each time. It
+    is for the whole process: one that this package runs, and never an agent's.
     """
     gc.collect()
     gc.freeze()
