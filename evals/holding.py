@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 
 from agentjournal.memory import facts
 from agentjournal.memory.candidates import Candidate
+from agentjournal.memory.extracting import EXTRACTOR
 from agentjournal.memory.fact_events import fact_id_of, value_key, version_order
 from agentjournal.memory.wanting import in_their_order
 from evals.matching import Learned
-
-EXTRACTOR = ("rules", version_order("2"))
 
 
 def held(candidates: Sequence[Candidate], *, as_of: datetime | None = None) -> list[Learned]:
@@ -71,8 +70,8 @@ def _learned(key: str, version: int, each: Candidate) -> facts.Learned:
         said_version=each.statement.version,
         valid_from=at(each.valid_from),
         valid_to=at(each.valid_to) if each.valid_to else None,
-        extractor=EXTRACTOR[0],
-        extractor_order=EXTRACTOR[1],
+        extractor=EXTRACTOR.name,
+        extractor_order=version_order(EXTRACTOR.version),
         recorded_at=said_at,
     )
 

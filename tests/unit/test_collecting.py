@@ -5,6 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+from agentjournal.settings import Settings
+from consumers import running
+
 # In a process of its own: what is frozen stays so, and would for all tests that follow.
 _PROGRAM = """
 import gc, weakref
@@ -35,3 +40,17 @@ def test_loaded_objects_are_let_alone_and_later_garbage_is_found() -> None:
         [sys.executable, "-c", _PROGRAM], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.stdout, done.stderr) == ("as it should be\n", "")
+
+
+def test_roles_run_once_what_is_loaded_is_let_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+
+    async def run(*_: object) -> int:
+        done.append("run")
+        return 0
+
+    monkeypatch.setattr(running, "_run", run)
+    monkeypatch.setattr(running, "configure_logging", lambda: None)
+    monkeypatch.setattr(running, "freeze_loaded", lambda: done.append("frozen"))
+    assert running.run_roles(Settings("none:1", "", "redis://none"), []) == 0
+    assert done == ["frozen", "run"]

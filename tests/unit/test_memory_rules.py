@@ -117,3 +117,14 @@ patterns = ['\\bi drink (?P<value>{{thing}}){{end}}']"""
 def test_a_rule_that_is_none_is_refused_by_its_place(tmp_path: Path, rule: str, place: str) -> None:
     with pytest.raises(NotConfigured, match=place):
         of_ones_own(tmp_path, rule)
+
+
+def test_a_fragment_that_two_files_have_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "01_mine.toml").write_text('[fragments]\nend = "x"\n', encoding="utf-8")
+    with pytest.raises(NotConfigured, match=r"01_mine.toml: there is a fragment 'end' in another"):
+        of_ones_own(
+            tmp_path,
+            """name = "drink"
+attribute = "drink"
+patterns = ['drink']""",
+        )

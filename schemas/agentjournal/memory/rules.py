@@ -202,9 +202,13 @@ def _table(place: Any) -> dict[str, Any]:
 
 
 def _templates(words: Mapping[str, Any], tables: Mapping[str, Any]) -> Templates:
-    given: dict[str, str] = dict(words.get("fragments", {}))
-    for table in tables.values():
-        given |= table.get("fragments", {})
+    given: dict[str, str] = {}
+    for file, table in ((_WORDS, words), *tables.items()):
+        fragments: dict[str, str] = table.get("fragments", {})
+        for name in fragments:  # a later one would change the patterns of the other file
+            if name in given:
+                raise NotConfigured(f"{file}: there is a fragment {name!r} in another file already")
+        given |= fragments
     return Templates(given, _WORDS)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 from agentjournal.events import Entity
@@ -25,77 +24,16 @@ from agentjournal.memory.sentences import Sentence, own_sentences
 from agentjournal.memory.slots import Slot, Slots
 from agentjournal.memory.spelling import written_out
 from agentjournal.memory.values import normal_form
+from agentjournal.memory.withdrawing import is_told_to_forget, no_longer, taken_back
 
 NO_ENTITY = "of nobody in this session"
 NO_VALUE = "not a value of its slot"
 _INTERJECTION = 2  # words: "Yes." and "Home, then." come before an answer
 _LEFT_TO_OTHERS = frozenset({HYPOTHETICAL, NEGATED, TASK_ONLY, UNCERTAIN})
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00a0": " ", "\u202f": " "})
-_NO_LONGER = (
-    (re.compile(r"\bno longer\s+", re.IGNORECASE), ""),
-    (re.compile(r"\b(?:do not|don't)\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), ""),
-    (
-        re.compile(r"\b(am|'m|is|'s|are|'re) not\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE),
-        r"\1 ",
-    ),
-    (re.compile(r"\b(is|are)n't\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), r"\1 "),
-    (re.compile(r"\bused to be\b", re.IGNORECASE), "am"),
-    (re.compile(r"\bused to\s+", re.IGNORECASE), ""),
-    (re.compile(r"\s*\bany ?(?:more|longer)\b", re.IGNORECASE), ""),
-    (re.compile(r"\s+no more\b(?=\s*(?:[.,;!]|$))", re.IGNORECASE), ""),
-)
-_CLAUSES = re.compile(r"(?<=[,;])\s+|\s+(?=but\b)", re.IGNORECASE)
-_WITHDRAWING = re.compile(
-    r"(?<=[,;:])\s+|\s+[-\u2013—]+\s+|(?<=[^,;:])\s+(?=(?:but|so|and) (?:i|we|you|it|please|he|she"
-    r"|they|there|that's|can|could|just|kindly)\b)",
-    re.IGNORECASE,
-)
-_ONE_MORE = re.compile(
-    r"\W*(?:and |or )?(?:that (?:i|we|my|our)\b|(?:my|our) [\w' -]{2,25}\W*$)", re.IGNORECASE
-)
-# Of what stands before it in the sentence.
-_THAT = re.compile(
-    r"\W*(?:(?:so|and|but|please|you can|you may|just|kindly|can you|could you|now|well)\W+){0,4}"
-    r"(?:(?:forget|scrap|drop|delete|ignore|scratch|cancel|strike|remove|erase|disregard)"
-    r" (?:it|that|this|them|those)\b(?: one)?(?: (?:from|off|please|now|altogether)\b|\W*$)"
-    r"|(?:take|cross|strike) (?:it|that|this|them|those) (?:off|out)\b)",
-    re.IGNORECASE,
-)
-# A question whether something still is so, as the statement that it is.
-_STILL = (
-    (
-        re.compile(r"\b(?:are you|you're|you are) still (?P<rest>[^?\n]+)", re.IGNORECASE),
-        "I'm {rest}",
-    ),
-    (
-        re.compile(r"\b(?:do you still|you still|and still) (?P<rest>[^?\n]+)", re.IGNORECASE),
-        "I {rest}",
-    ),
-    (
-        re.compile(
-            r"\b(?:is|are|was) (?P<who>[^?\n]{2,40}?) still (?P<rest>your [^?\n]+)", re.IGNORECASE
-        ),
-        "{who} is {rest}",
-    ),
-    (
-        re.compile(
-            r"\b(?:is|are) (?P<rest>your [^?\n]{2,60}?) still (?P<who>[^?\n]+)", re.IGNORECASE
-        ),
-        "{rest} is {who}",
-    ),
-)
 # What is taken out of something at hand is still so.
 _OF_A_TASK = re.compile(
     r"\bfrom (?:the|this|that|my|our) (?:order|cart|basket|booking|reservation|invoice|trip|page)\b"
-)
-_BETWEEN = " \t,;:-\u2013—"
-_TAG = re.compile(r",? (?:i (?:take it|assume|suppose|guess)|right|yes|correct)\W*$", re.IGNORECASE)
-_NOT_SO = re.compile(
-    r"\W*(?:no\b(?! (?:worries|problem|need|idea|change))|nope\b|nah\b|not (?:any ?more|any longer"
-    r"|since|now|these days|at all)\b|none\b|gone\b|long gone\b|sold\b|never\b|over\b|finished\b"
-    r"|ended\b|(?:i|we)(?:'ve| have)? (?:stopped|quit|sold|gave|given|left)\b"
-    r"|(?:it|that|he|she)(?:'s| is) (?:over|gone|history|finished|dead)\b)",
-    re.IGNORECASE,
 )
 
 
@@ -130,7 +68,7 @@ class Listening:
         quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
         written = Sentence(written_out(sentence.text), sentence.start)
         before = len(self.candidates)
-        for read, retracts in _taken_back(written, self.rules):
+        for read, retracts in taken_back(written, self.rules):
             count = len(self.candidates)
             self._try(statement, read, quote, heard, is_fiction=is_fiction, retracts=retracts)
             if retracts and len(self.candidates) == count and not is_fiction:
@@ -138,7 +76,7 @@ class Listening:
             if (
                 retracts
                 and len(self.candidates) == count
-                and _is_told_to_forget(written, self.rules)
+                and is_told_to_forget(written, self.rules)
             ):
                 self._forget(statement, read, quote)
             heard = Heard("", heard.before)  # the first clause answers
@@ -146,13 +84,10 @@ class Listening:
 
     def _deny(self, statement: Statement, sentence: Sentence, heard: Heard) -> None:
         """Take back what was asked for with "still", and is answered with no."""
-        if _NOT_SO.match(sentence.text) is None:
-            return
         quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
-        for asked in heard.asked.split("\n"):
-            if (so := _still_so(asked)) is not None:
-                read = Sentence(so, sentence.start)
-                self._try(statement, read, quote, Heard("", asked), is_fiction=False, retracts=True)
+        for so, asked in no_longer(sentence.text, heard.asked):
+            read = Sentence(so, sentence.start)
+            self._try(statement, read, quote, Heard("", asked), is_fiction=False, retracts=True)
 
     def _try(
         self,
@@ -330,70 +265,3 @@ def _without_replaced(candidates: Sequence[Candidate]) -> list[Candidate]:
         for each in candidates
         if not each.retracts or (each.entity.kind, each.attribute) not in new
     ]
-
-
-def _still_so(asked: str) -> str | None:
-    """Return what is so if a question whether it still is gets a yes."""
-    for pattern, form in _STILL:
-        if found := pattern.search(asked):
-            parts = {name: _TAG.sub("", text) for name, text in found.groupdict().items()}
-            return _of_the_speaker(form.format_map(parts))
-    return None
-
-
-def _of_the_speaker(text: str) -> str:
-    for theirs, own in (("your", "my"), ("yours", "mine"), ("you", "I")):
-        text = re.sub(rf"\b{theirs}\b", own, text, flags=re.IGNORECASE)
-    return text
-
-
-def _taken_back(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bool]]:
-    """Yield what a sentence says, without the words that take it back, and whether it had any."""
-    for text, withdraws in _parts(sentence.text, rules):
-        read = Sentence(text, sentence.start)
-        if withdraws:
-            yield read, True
-        else:
-            yield from _no_more(read, rules)
-
-
-def _parts(text: str, rules: Rules) -> Iterator[tuple[str, bool]]:
-    """Yield the clauses that take something back, without the words that do, and all between."""
-    bounds = [0, *(found.end() for found in _WITHDRAWING.finditer(text)), len(text)]
-    kept, withdraws = 0, False
-    for begin, end in pairwise(bounds):
-        clause = text[begin:end]
-        if begin > kept and _THAT.match(clause):
-            yield text[kept:begin].strip(_BETWEEN), True
-            kept, withdraws = end, False
-            continue
-        found = rules.cues.retraction.match(clause)
-        withdraws = found is not None or (withdraws and _ONE_MORE.match(clause) is not None)
-        if not withdraws:
-            continue
-        if before := text[kept:begin].strip(_BETWEEN):
-            yield before, False
-        yield (clause[found.end() :] if found else clause).rstrip(_BETWEEN), True
-        kept = end
-    if rest := text[kept:] if kept == 0 else text[kept:].strip():
-        yield rest, False
-
-
-def _is_told_to_forget(sentence: Sentence, rules: Rules) -> bool:
-    """Return whether a sentence asks to forget something, or speaks of something of mine."""
-    if re.search(r"\bmy\b", sentence.text, re.IGNORECASE):
-        return True
-    return any(withdraws for _, withdraws in _parts(sentence.text, rules))
-
-
-def _no_more(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bool]]:
-    text = sentence.text
-    if not rules.cues.no_more.search(text):
-        yield sentence, False
-        return
-    for clause in filter(None, _CLAUSES.split(text)):
-        said = clause
-        if rules.cues.no_more.search(clause):
-            for pattern, instead in _NO_LONGER:
-                said = pattern.sub(instead, said)
-        yield Sentence(said, sentence.start), said != clause
