@@ -38,13 +38,49 @@ from agentjournal.windows.tool_output import cut_output
         ("number", "HAT069", "flight HAT069"),
         ("number", "yusuf_rossi_9620", "I am yusuf_rossi_9620"),
         ("number", "INV-2024-0017", "invoice INV-2024-0017"),
+        ("number", "6612 0094", "my account is 6612 0094, and"),
+        ("number", "+44 20 7946 0018", "call +44 20 7946 0018 now"),
+        ("number", "77 4102 993 B", "it is 77 4102 993 B"),
+        ("number", "QW 339 120", "add QW 339 120."),
+        ("number", "DE44 5001 0517 5407 3249 31", "to DE44 5001 0517 5407 3249 31, please"),
+        ("number", "M 20 771", "read M 20 771 out"),
+        ("number", "GB 417 2090 66", "GB 417 2090 66."),
+        ("number", "LM 20 XKE", "plate LM 20 XKE, for"),
+        ("number", "R 418 KEW", "registered R 418 KEW"),
+        ("number", "B-MK 4471", "plate B-MK 4471"),
+        ("number", "YK19 HVU", "reg is YK19 HVU"),
+        ("number", "HG1 9ZZ", "Harrogate HG1 9ZZ."),
+        ("number", "PX-118", "employee PX-118 here"),
+        ("number", "77-1042", "Badge 77-1042, door"),
+        ("number", "20-118-M7", "came out as 20-118-M7."),
+        ("number", "22/301/4471", "Tax no. 22/301/4471."),
+        ("number", "BZ.7741.02", "It says BZ.7741.02 on"),
+        ("number", "72918334T", "my NIF is 72918334T."),
+        ("number", "b-31", '{"bike_id": "b-31"}'),
+        ("number", "weaverbird", '{"user_id": "weaverbird"}'),
+        ("number", "HATHAT", '{"reservation_id":"HATHAT"}'),
+        ("url", "git.example.org/finance/ledger", "at git.example.org/finance/ledger."),
     ],
 )
 def test_an_identifier_is_found_as_it_was_written(kind: str, value: str, text: str) -> None:
     assert list(identifiers_in(text)) == [Identifier(kind, value)]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["", "two or 3 things", "and/or", "e.g. this", "I have 15 of 20"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "",
+            "two or 3 things",
+            "and/or",
+            "e.g. this",
+            "I have 15 of 20",
+            "24/7, 9-5, in 10-12 days",
+        ),
+        *("UTF-8", "the top-10", "A 100 GB disk", "at 10 AM", "version 2.3.1", "10 20 30 40 50 60"),
+        *('{"state": "open"}', '{"grid": "wide"}', "Q3 AND Q4", "I am 41 and HE is 40", "EC2 VPC"),
+    ],
+)
 def test_plain_words_and_small_numbers_are_none(text: str) -> None:
     assert list(identifiers_in(text)) == []
 
@@ -57,6 +93,8 @@ def test_any_text_has_identifiers_that_stand_in_it(text: str) -> None:
 _SAID = (
     *("word", "Jan", "5", "2024", "5.", "EUR", "12", "$", "7", "1", "000", "000,50", "a@b.de"),
     *("x/y.py", "~/n", "INV-2024-0017", "#7a", "user_42", "AB1C", "https://e.org/a,", "a\nb"),
+    *("6612", "0094", "QW", "M", "20", "XKE", "YK19", "9ZZ", "PX-118", "22/301/4471", "B", "GB"),
+    *('{"user_id":', '"weaverbird"}', '"code":"x"', "+44", "72918334T", "b-31", "e.org/a"),
     *("\n", "31.01.2026", "and/or", "\u0663", "€", "-", "abcdefab-abcd-abcd-abcd-abcdefabcdef"),
 )
 _WORDS = st.lists(st.sampled_from(_SAID) | st.text(max_size=3), max_size=12)

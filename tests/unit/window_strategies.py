@@ -12,6 +12,8 @@ from agentjournal.events import ReasoningPart, TextPart, ToolFailure
 from tests.support import Stream, request, typed
 
 WORDS = ["refund", "order 48213", "$12.50", "a@b.example", "/srv/x.py", "2026-01-31", "fine", "ok"]
+WORDS += ["6612 0094", "QW 339 120", "badge PX-118", "reg R 418 KEW", "22/301/4471"]
+_LETTERS = "abcdefghijklm"
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
 
 
@@ -32,7 +34,8 @@ def _step(draw: st.DrawFn, number: int) -> list[Event]:
             MessageAdded(role=role, content=draw(texts), message_id=f"m-{number}")
         ]
         return spoken
-    ids = [f"c-{number}-{n}" for n in range(draw(st.integers(0, 3)))]
+    # Of letters: a call's id is shown beside what was said, and is no identifier of it.
+    ids = [f"{_LETTERS[number]}-{_LETTERS[n]}" for n in range(draw(st.integers(0, 3)))]
     calls = [ToolCallPart(call_id=i, name="look", arguments_text='{"q": 1}') for i in ids]
     thought = [ReasoningPart(provider="anthropic", text="hm", signature="s", id="r")]
     parts: list[Any] = [*thought, TextPart(text=draw(texts)), *calls]

@@ -10,7 +10,10 @@ IdentifierKind: TypeAlias = Literal["url", "email", "path", "date", "amount", "n
 
 
 class Identifier(NamedTuple):
-    """An account or order number, an amount, a path, a date, an address: as it was written."""
+    """An account or order number, an amount, a path, a date, an address: as it was written.
+
+    A `number` is whatever names one thing: codes, plates and postcodes are among them.
+    """
 
     kind: IdentifierKind
     value: str
@@ -19,10 +22,33 @@ class Identifier(NamedTuple):
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 _CODE = r"(?:USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|BRL|MXN)"
 _SUM = r"\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1,2})?"
+# Keys of JSON whose values name something, whatever they look like.
+_NAMING = r"(?:\b|_)(?:id|no|ref)|number|code|plate|username|login|handle"
+_UNITS = r"(?!\ (?:[KMGT]i?B|[AP]M|KG|KM|CM|MM|ML|EUR|USD|GBP)\b)"
+# Written in groups: an IBAN, "QW 339 120", "M 20 771", "R 418 KEW", "6612 0094".
+_SPACED = rf"""
+    \b(?:[A-Z]{{2}}\d\d(?:\ [A-Z\d]{{4}}){{2,7}}(?:\ [A-Z\d]{{1,3}})?
+        |[A-Z]{{2,3}}(?:-[A-Z]{{1,2}})?(?=(?:\ ?\d){{3}})(?:\ \d{{1,8}}){{1,5}}(?:\ [A-Z]{{1,2}})?
+            (?![-./:]\d)
+        |[A-Z]\ (?:\d{{4,8}}|\d{{1,6}}(?:\ \d{{1,6}}){{1,4}}|\d{{1,3}}{_UNITS}\ [A-Z]{{2,3}})
+        |[A-Z]{{1,3}}-[A-Z]{{1,2}}\ \d{{1,4}}
+        |[A-Z]{{2}}\ ?\d{{2}}{_UNITS}\ [A-Z]{{3}}
+        |[A-Z]{{1,2}}\d[A-Z\d]?\ \d[A-Z]{{2}})\b
+    |(?<![\w.,:/-])(?<!\d\ )(?=\+|0|[\d\ ]{{0,40}}\d{{3}})(?=\+?(?:\ ?\d){{7}})
+        \+?\d{{2,}}(?:\ \d{{2,}}){{1,5}}(?:\ (?:\d|[A-Z]{{1,2}}))?\b(?!\ ?\d)
+"""
+# Joined by signs: "PX-118", "22/301/4471", "BZ.7741.02", "77-1042".
+_JOINED = r"""
+    \b(?!UTF-)(?=[\d/.-]{0,20}[A-Z])(?=[A-Z/.-]{0,20}\d)[A-Z\d]{1,12}(?:[-/.][A-Z\d]{1,12}){1,6}\b
+    |(?<![\w.,:/-])(?=(?:[-/]?\d){5})\d{1,8}(?:[-/]\d{1,8}){1,4}(?![\w/-])
+    |\b[a-z]{1,2}-\d{2,}(?:-\d+)*\b
+    |\b\d{5,}[A-Z]\b
+"""
 # The first that matches at a place counts, so the more particular ones come first.
 PATTERN = re.compile(
     rf"""
-    (?P<url>\b[a-z][a-z0-9+.-]{{1,20}}://[^\s<>"'`\])}}]+)
+    (?P<url>\b[a-z][a-z0-9+.-]{{1,20}}://[^\s<>"'`\])}}]+
+        |\b(?:[a-z0-9-]{{1,63}}\.){{1,8}}[a-z]{{2,6}}/[\w./~%?=&\#-]+)
     |(?P<email>\b[\w.+-]{{1,64}}@[\w-]+(?:\.[\w-]+)+\b)
     |(?P<date>\b\d{{4}}-\d{{2}}-\d{{2}}(?:T\d{{2}}:\d{{2}}(?::\d{{2}})?)?
         |\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b
@@ -31,7 +57,9 @@ PATTERN = re.compile(
     |(?P<amount>[$€£¥]\ ?(?:{_SUM})|\b{_CODE}\ ?(?:{_SUM})|\b(?:{_SUM})\ ?(?:{_CODE}\b|[€£¥]))
     |(?P<path>(?<![\w/])(?:~|\.{{1,2}}|[A-Za-z]:)?[/\\](?:[\w.@+-]+[/\\])*[\w.@+-]+
         |\b[\w.@+-]+(?:/[\w.@+-]+)*/[\w.@+-]*\.[A-Za-z]\w{{0,7}}\b)
-    |(?P<number>[#]?\b(?=[\w-]*\d)(?:[A-Za-z]{{1,12}}[-_]?)?\d{{4,}}(?:-[\dA-Za-z]+)*\b
+    |"\w{{0,40}}(?:{_NAMING})":\ ?"(?P<named>[^"\\\s]{{2,64}})"
+    |(?P<number>{_SPACED}|{_JOINED}
+        |[#]?\b(?=[\w-]*\d)(?:[A-Za-z]{{1,12}}[-_]?)?\d{{4,}}(?:-[\dA-Za-z]+)*\b
         |[#]\w*\d\w*
         |\b[a-z]+(?:_[a-z]+)*_\d{{2,}}\b
         |\b[A-Z0-9]*(?:[A-Z]\d|\d[A-Z])[A-Z0-9]{{2,}}\b
@@ -43,17 +71,17 @@ _TRAILING = ".,;:!?"
 
 
 # Each identifier has one of these. No word of it is more than a word away from one that has.
-_HINT = re.compile(r"[\d@/\\]|[0-9a-f]{8}-")
+_HINT = re.compile(rf"[\d@/\\]|[0-9a-f]{{8}}-|(?:{_NAMING})\"")
 
 
 def identifiers_in(text: str) -> Iterator[Identifier]:
     """Yield the identifiers of a text in its order; one may come more than once."""
     for start, end in stretches(text):
         for found in PATTERN.finditer(text, start, end):
-            kind: IdentifierKind = found.lastgroup  # type: ignore[assignment]  # the pattern's groups
-            value = found.group().rstrip(_TRAILING) if kind in {"url", "path"} else found.group()
+            group: IdentifierKind | Literal["named"] = found.lastgroup  # type: ignore[assignment]  # the pattern's groups
+            value = found[group].rstrip(_TRAILING) if group in {"url", "path"} else found[group]
             if value:
-                yield Identifier(kind, value)
+                yield Identifier("number" if group == "named" else group, value)
 
 
 def stretches(text: str) -> Iterator[tuple[int, int]]:
