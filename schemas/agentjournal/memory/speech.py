@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from agentjournal.events import Entity
+from agentjournal.memory import dictation
 from agentjournal.memory.candidates import Candidate, Refused, Statement
 from agentjournal.memory.finding import MAX_BEFORE, Found, Heard, matches_of, values_in
 from agentjournal.memory.judging import (
@@ -66,7 +67,7 @@ class Listening:
         self, statement: Statement, sentence: Sentence, heard: Heard, *, is_fiction: bool
     ) -> None:
         quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
-        written = Sentence(written_out(sentence.text), sentence.start)
+        written = Sentence(dictation.written(written_out(sentence.text)), sentence.start)
         before = len(self.candidates)
         for read, retracts in taken_back(written, self.rules):
             count = len(self.candidates)
