@@ -81,14 +81,28 @@ def _hear(proving: _Proving, statement: Statement) -> None:
     if user is None or not any(sign.isdigit() for sign in user.id):
         return
     own = re.search(rf"(?<![\w-]){re.escape(user.id)}(?![\w-])", statement.text, re.IGNORECASE)
-    slot = proving.slots.find("user", "user_id")
-    if own is not None and slot is not None and _is_new(proving, "user_id", user.id):
-        proving.found.append(_candidate(user, slot, user.id, own[0], statement))
+    if own is not None:
+        _recognise(proving, own[0], statement)
+
+
+def _recognise(
+    proving: _Proving, quote: str, statement: Statement, others: tuple[Statement, ...] = ()
+) -> None:
+    """Keep the user's own id, which the session has, where it is said."""
+    user, slot = proving.about.get("user"), proving.slots.find("user", "user_id")
+    if user is not None and slot is not None and _is_new(proving, "user_id", user.id):
+        proving.found.append(_candidate(user, slot, user.id, quote, statement, others))
 
 
 def _prove(proving: _Proving, call: Statement, result: Statement) -> None:
     changes = changes_something(result)
     given, returned = names_of(call.value), names_of(result.value)
+    user = proving.about.get("user")
+    if user is not None and not changes and user.id not in {each.value for each in given}:
+        # Who looks somebody up by other names is told who it is.
+        is_told = any(each.name == "user_id" and each.value == user.id for each in returned)
+        if is_told or result.text.strip().strip('"') == user.id:
+            _recognise(proving, user.id, result, (call,))
     repeated = {each.name for each in returned} & {each.name for each in given}
     for each in given:
         is_said = each.value.casefold() in proving.said
