@@ -14,6 +14,7 @@ QUESTION = "a question"
 HYPOTHETICAL = "hypothetical"
 REPORTED = "said by somebody else"
 NEGATED = "negated"
+LEFT = "left for another"
 UNCERTAIN = "uncertain"
 TASK_ONLY = "for this task only"
 FICTION = "made up"
@@ -58,8 +59,18 @@ def is_ruled_out(rule: Rule, sentence: Sentence, match: Span) -> bool:
     return rule.unless.search(sentence.text[around.start : around.end]) is not None
 
 
-def objection(rule: Rule, sentence: Sentence, match: Span, cues: Cues) -> str | None:
-    """Return why a match is no fact, in fixed words; None: it is one."""
+def objection(
+    rule: Rule, sentence: Sentence, match: Span, cues: Cues, said: Span | None = None
+) -> str | None:
+    """Return why a match is no fact, in fixed words; None: it is one.
+
+    `said` is where its value stands, if that is not all of it.
+    """
+    value = said or match
+    if not _speaks_of_what_is_not(rule) and cues.instead.search(sentence.text, 0, value.start):
+        return LEFT
+    if not rule.retracts and cues.is_not.search(sentence.text, 0, value.start):
+        return NEGATED
     for allowance, reason, speaks_against in _OBJECTIONS:
         if allowance not in rule.allow and speaks_against(sentence, match, cues):
             return reason
@@ -68,11 +79,17 @@ def objection(rule: Rule, sentence: Sentence, match: Span, cues: Cues) -> str | 
     return _passing(rule, text[wide.start : wide.end], text[wide.start : match.end], cues)
 
 
+def _speaks_of_what_is_not(rule: Rule) -> bool:
+    return rule.retracts or "negation" in rule.allow
+
+
 def _is_hypothetical(sentence: Sentence, match: Span, cues: Cues) -> bool:
     return cues.hypothetical.search(sentence.text[: match.end]) is not None
 
 
 def _is_modal(sentence: Sentence, match: Span, cues: Cues) -> bool:
+    if cues.settled.search(sentence.text):
+        return False
     return cues.modal.search(_clause_before(sentence.text, match)) is not None
 
 

@@ -15,6 +15,7 @@ from agentjournal.memory.finding import MAX_BEFORE, Found, Heard, matches_of, va
 from agentjournal.memory.judging import (
     FICTION,
     HYPOTHETICAL,
+    LEFT,
     NEGATED,
     TASK_ONLY,
     UNCERTAIN,
@@ -30,7 +31,7 @@ from agentjournal.memory.withdrawing import is_told_to_forget, no_longer, taken_
 NO_ENTITY = "of nobody in this session"
 NO_VALUE = "not a value of its slot"
 _INTERJECTION = 2  # words: "Yes." and "Home, then." come before an answer
-_LEFT_TO_OTHERS = frozenset({HYPOTHETICAL, NEGATED, TASK_ONLY, UNCERTAIN})
+_LEFT_TO_OTHERS = frozenset({HYPOTHETICAL, LEFT, NEGATED, TASK_ONLY, UNCERTAIN})
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00a0": " ", "\u202f": " "})
 # What is taken out of something at hand is still so.
 _OF_A_TASK = re.compile(
@@ -105,7 +106,7 @@ class Listening:
             read = whole
             matches = list(matches_of(read, Heard(), self.rules, self._takes))
         for found in matches:
-            reason = objection(found.rule, read, found.span, self.rules.cues)
+            reason = objection(found.rule, read, found.span, self.rules.cues, found.said)
             if is_fiction:
                 reason = FICTION
             if reason is not None:
@@ -129,7 +130,8 @@ class Listening:
         reject, written = found.rule.reject, found.written
         if reject is not None and written is not None and reject.search(written.strip()):
             return False
-        return objection(found.rule, read, found.span, self.rules.cues) not in _LEFT_TO_OTHERS
+        reason = objection(found.rule, read, found.span, self.rules.cues, found.said)
+        return reason not in _LEFT_TO_OTHERS
 
     def _keep(
         self,
