@@ -33,6 +33,7 @@ _CORRECTED = re.compile(
     r"|hang on,? no\b|oh no,? wait)",
     re.IGNORECASE,
 )
+_OF_MENTIONS = frozenset({"question", "hypothetical", "reported"})  # "Can my brother Tom come?"
 _SHORT = 60  # characters: all of a sentence is about one thing
 _CLAUSE_WORDS = 3  # as many words between commas are a clause
 
@@ -71,8 +72,19 @@ def objection(
         return LEFT
     if not rule.retracts and cues.is_not.search(sentence.text, 0, value.start):
         return NEGATED
+    for cue, reason in (
+        (cues.supposed, HYPOTHETICAL),
+        (cues.denied, NEGATED),
+        (cues.asked, QUESTION),
+    ):
+        if cue.match(sentence.text):
+            return reason
+    if cues.says.match(sentence.text, match.start, value.start):
+        return REPORTED
+    is_stated = cues.copula.search(sentence.text, match.start, match.end) is not None
     for allowance, reason, speaks_against in _OBJECTIONS:
-        if allowance not in rule.allow and speaks_against(sentence, match, cues):
+        is_allowed = allowance in rule.allow and not (is_stated and allowance in _OF_MENTIONS)
+        if not is_allowed and speaks_against(sentence, match, cues):
             return reason
     wide = _around(sentence.text, match, _STRONG)
     text = sentence.text

@@ -35,8 +35,15 @@ _LEFT_TO_OTHERS = frozenset({HYPOTHETICAL, LEFT, NEGATED, TASK_ONLY, UNCERTAIN})
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00a0": " ", "\u202f": " "})
 # What is taken out of something at hand is still so.
 _OF_A_TASK = re.compile(
-    r"\bfrom (?:the|this|that|my|our) (?:order|cart|basket|booking|reservation|invoice|trip|page)\b"
+    r"\b(?:from|in|on|off|of) (?:the|this|that|my|our|your) (?:[\w-]+ ){0,2}?"
+    r"(?:order|cart|basket|booking|reservation|invoice|trip|page|list|signature|e-?mail|message|letter|document|form|slides?"
+    r"|report|thread|label|draft)\b|\bfor (?:a|one) (?:second|moment|minute|while)\b"
 )
+
+_OF_ANOTHER_THING = (
+    "order|bill|contract|case|call|app|screen|list|invoice|subscription|insurance|booking"
+    "|appointment|charger|battery|cover|field|box|form|label"
+)  # behind what a slot is called: "my phone order"
 
 
 @dataclass(slots=True)
@@ -204,7 +211,8 @@ def _called(slot: Slot, rules: Rules) -> str:
     if slot.entity == "user" and slot.attribute in rules.slot_words:
         owner = r"(?:my|the|that|this|your)"
     between = r"(?:old |current )?" if slot.cardinality == "multiple" else r"(?:\w+ )?"
-    return rf"\b{owner} {between}(?:{'|'.join(map(re.escape, words))})\b"
+    named = "|".join(map(re.escape, words))
+    return rf"\b{owner} {between}(?<!mail )(?:{named})\b(?! (?:{_OF_ANOTHER_THING})\b)"
 
 
 def _whose(kinds: Sequence[str], told: Sequence[str], rules: Rules) -> str:

@@ -109,15 +109,15 @@ def _parts(text: str, rules: Rules) -> Iterator[tuple[str, bool]]:
 
 
 def is_told_to_forget(sentence: Sentence, rules: Rules) -> bool:
-    """Return whether a sentence asks to forget something, or speaks of something of mine."""
-    if re.search(r"\bmy\b", sentence.text, re.IGNORECASE):
+    """Return whether a sentence asks to forget something, or says that something is so no more."""
+    if rules.cues.void.search(sentence.text):
         return True
     return any(withdraws for _, withdraws in _parts(sentence.text, rules))
 
 
 def _no_more(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bool]]:
     text = sentence.text
-    if not rules.cues.no_more.search(text):
+    if not rules.cues.no_more.search(text) or rules.cues.denied.match(text):
         yield sentence, False
         return
     for clause in filter(None, _CLAUSES.split(text)):
