@@ -54,7 +54,10 @@ PLAIN: list[tuple[str, list[tuple[str, Any]]]] = [
     ("We use Postgres rather than MySQL.", [("database", "Postgres")]),
     ("Instead of MySQL we use Postgres.", [("database", "Postgres")]),
     ("We chose React over Vue.", [("framework", "React")]),
-    ("We switched from Jenkins to GitHub Actions.", [("uses", "GitHub Actions")]),
+    (
+        "We switched from Jenkins to GitHub Actions.",
+        [("uses", "GitHub Actions"), ("~uses", "Jenkins")],
+    ),
     ("We will use Python 3.12 from now on.", [("language_version", "Python 3.12")]),
     ("The repository is github.com/example/harbour.",
      [("repository", "github.com/example/harbour")]),
@@ -62,6 +65,12 @@ PLAIN: list[tuple[str, list[tuple[str, Any]]]] = [
     ("Never commit generated files.", [("rule", "Never commit generated files")]),
     ("The team decided against microservices.", [("decision", "against microservices")]),
     ("I decided to cancel the gym membership.", [("decision", "cancel the gym membership")]),
+    ("I replaced my iPhone with a Pixel 8.", [("~device", "iPhone"), ("device", "Pixel 8")]),
+    (
+        "I switched from metformin to insulin.",
+        [("~medication", "metformin"), ("medication", "insulin")],
+    ),
+    ("We downgraded to the Basic plan.", [("plan", "Basic")]),
     ("Let's go with option B.", [("decision", "go with option B")]),
 ]  # fmt: skip
 
@@ -82,6 +91,7 @@ def test_what_is_said_plainly_is_learned(text: str, facts: list[tuple[str, Any]]
         "My blood pressure was 130 over 85 this morning.",
         "Please change my favourite colour in the list.",
         "They use MySQL.",
+        "We can deploy on Fridays again.",
         "Their repo is at github.com/example/harbour.",
         "My colleague says Priya is the owner of this project.",
         "My colleague says the project is called Harbour.",
@@ -99,6 +109,10 @@ def test_what_is_not_so_or_said_by_others_is_not_learned(text: str) -> None:
         ("My email isn't jo@old.example anymore.", [("~email", "jo@old.example")]),
         ("My phone number is no longer valid.", [("~phone", None)]),
         ("I no longer use my old phone number.", [("~phone", None)]),
+        ("I stopped taking metformin.", [("~medication", "metformin")]),
+        ("I sold my ThinkPad.", [("~device", "ThinkPad")]),
+        ("We got rid of Jenkins.", [("~uses", "Jenkins")]),
+        ("My dog Rex died last year.", [("~pet", "Rex")]),
         ("Please take my allergy to peanuts off my file.", [("~allergy", "peanuts")]),
     ],
 )
