@@ -221,16 +221,16 @@ def test_a_user_that_says_its_own_id_has_identified_itself_once() -> None:
     assert facts(*said) == [("user_id", "u-7")]
 
 
-@pytest.mark.parametrize("told", ["u-7", '"u-7"', '{"user_id": "u-7", "tier": "gold"}'])
+@pytest.mark.parametrize("told", ["u-7", '"u-7"'])
 def test_who_looks_the_user_up_by_a_name_is_told_its_id(told: str) -> None:
     by_name = called("find_user", '{"name": "Jo Park", "zip": "19122"}', effect="read")
-    by_id = called("get_user", '{"user_id": "u-7"}', effect="read")
 
     (found,) = extracted(by_name, came_back(told)).candidates
     assert (found.attribute, found.value) == ("user_id", "u-7")
     assert found.quote in found.statement.text
     assert facts(by_name, came_back(told.replace("u-7", "u-8"))) == []  # somebody else
-    assert facts(by_id, came_back(told)) == []  # it was known
+    # A thing that is the user's does not prove who is speaking.
+    assert facts(by_name, came_back('{"order_id": "A-17", "user_id": "u-7"}')) == []
 
 
 # --- the whole --------------------------------------------------------------------------------

@@ -98,11 +98,8 @@ def _prove(proving: _Proving, call: Statement, result: Statement) -> None:
     changes = changes_something(result)
     given, returned = names_of(call.value), names_of(result.value)
     user = proving.about.get("user")
-    if user is not None and not changes and user.id not in {each.value for each in given}:
-        # Who looks somebody up by other names is told who it is.
-        is_told = any(each.name == "user_id" and each.value == user.id for each in returned)
-        if is_told or result.text.strip().strip('"') == user.id:
-            _recognise(proving, user.id, result, (call,))
+    if user is not None and result.text.strip().strip('"') == user.id:
+        _recognise(proving, user.id, result, (call,))  # who looks somebody up is told who it is
     repeated = {each.name for each in returned} & {each.name for each in given}
     for each in given:
         is_said = each.value.casefold() in proving.said
