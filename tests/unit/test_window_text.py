@@ -59,6 +59,10 @@ from agentjournal.windows.tool_output import cut_output
         ("number", "b-31", '{"bike_id": "b-31"}'),
         ("number", "weaverbird", '{"user_id": "weaverbird"}'),
         ("number", "HATHAT", '{"reservation_id":"HATHAT"}'),
+        ("number", "weaverbird", "it is username weaverbird all one word"),
+        ("number", "hollowreed", "My username is hollowreed."),
+        ("number", "mossgoblin", "my handle is now mossgoblin, add me"),
+        ("number", "zmbeki", "please log me in as zmbeki"),
         ("url", "git.example.org/finance/ledger", "at git.example.org/finance/ledger."),
     ],
 )
@@ -79,6 +83,7 @@ def test_an_identifier_is_found_as_it_was_written(kind: str, value: str, text: s
         ),
         *("UTF-8", "the top-10", "A 100 GB disk", "at 10 AM", "version 2.3.1", "10 20 30 40 50 60"),
         *('{"state": "open"}', '{"grid": "wide"}', "Q3 AND Q4", "I am 41 and HE is 40", "EC2 VPC"),
+        *("the login is broken", "a username field", "handle the rest", "logged in as admin"),
     ],
 )
 def test_plain_words_and_small_numbers_are_none(text: str) -> None:
@@ -94,6 +99,7 @@ _SAID = (
     *("word", "Jan", "5", "2024", "5.", "EUR", "12", "$", "7", "1", "000", "000,50", "a@b.de"),
     *("x/y.py", "~/n", "INV-2024-0017", "#7a", "user_42", "AB1C", "https://e.org/a,", "a\nb"),
     *("6612", "0094", "QW", "M", "20", "XKE", "YK19", "9ZZ", "PX-118", "22/301/4471", "B", "GB"),
+    *("username", "is", "login", "handle:", "logged", "in", "as", "weaverbird", "now"),
     *('{"user_id":', '"weaverbird"}', '"code":"x"', "+44", "72918334T", "b-31", "e.org/a"),
     *("\n", "31.01.2026", "and/or", "\u0663", "€", "-", "abcdefab-abcd-abcd-abcd-abcdefabcdef"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 IdentifierKind: TypeAlias = Literal["url", "email", "path", "date", "amount", "number"]
 
@@ -44,6 +44,16 @@ _JOINED = r"""
     |\b[a-z]{1,2}-\d{2,}(?:-\d+)*\b
     |\b\d{5,}[A-Z]\b
 """
+# Before what somebody is called by a machine: "my username is weaverbird", "log me in as zmbeki".
+_CALLED = (
+    r"\b(?:[Uu]ser\ ?name(?:\ is|\ now|:|=)*|(?:[Ll]ogin|[Hh]andle|[Nn]ick)(?:\ is|\ now|:|=)+"
+    r"|(?:[Ll]og|[Ss]ign)(?:ged|ging|ed)?(?:\ me)?\ in\ as)"
+)
+_NO_NAME = (
+    r"(?:an?|the|and|or|is|was|are|not|no|now|my|your|to|for|with|on|in|at|as|it|that|this|wrong|taken"
+    r"|gone|same|still|broken|down|failing|failed|page|field|required|valid|invalid|name|user|guest"
+    r"|admin|administrator|root|required|here|there|what|which|please|missing|empty|correct|unknown)\b"
+)
 # The first that matches at a place counts, so the more particular ones come first.
 PATTERN = re.compile(
     rf"""
@@ -58,6 +68,7 @@ PATTERN = re.compile(
     |(?P<path>(?<![\w/])(?:~|\.{{1,2}}|[A-Za-z]:)?[/\\](?:[\w.@+-]+[/\\])*[\w.@+-]+
         |\b[\w.@+-]+(?:/[\w.@+-]+)*/[\w.@+-]*\.[A-Za-z]\w{{0,7}}\b)
     |"\w{{0,40}}(?:{_NAMING})":\ ?"(?P<named>[^"\\\s]{{2,64}})"
+    |{_CALLED}\ ?["'“]?(?!{_NO_NAME})(?P<called>[A-Za-z][\w.-]{{1,31}}\w)(?![\w@])
     |(?P<number>{_SPACED}|{_JOINED}
         |[#]?\b(?=[\w-]*\d)(?:[A-Za-z]{{1,12}}[-_]?)?\d{{4,}}(?:-[\dA-Za-z]+)*\b
         |[#]\w*\d\w*
@@ -68,20 +79,22 @@ PATTERN = re.compile(
     re.VERBOSE,
 )
 _TRAILING = ".,;:!?"
+_KINDS: dict[str, IdentifierKind] = {each: each for each in get_args(IdentifierKind)}
 
 
 # Each identifier has one of these. No word of it is more than a word away from one that has.
-_HINT = re.compile(rf"[\d@/\\]|[0-9a-f]{{8}}-|(?:{_NAMING})\"")
+_HINT = re.compile(rf"[\d@/\\]|[0-9a-f]{{8}}-|(?:{_NAMING})\"|{_CALLED}", re.VERBOSE)
 
 
 def identifiers_in(text: str) -> Iterator[Identifier]:
     """Yield the identifiers of a text in its order; one may come more than once."""
     for start, end in stretches(text):
         for found in PATTERN.finditer(text, start, end):
-            group: IdentifierKind | Literal["named"] = found.lastgroup  # type: ignore[assignment]  # the pattern's groups
+            group = found.lastgroup or "number"
             value = found[group].rstrip(_TRAILING) if group in {"url", "path"} else found[group]
             if value:
-                yield Identifier("number" if group == "named" else group, value)
+                kind: IdentifierKind = _KINDS.get(group, "number")
+                yield Identifier(kind, value)
 
 
 def stretches(text: str) -> Iterator[tuple[int, int]]:
@@ -91,7 +104,7 @@ def stretches(text: str) -> Iterator[tuple[int, int]]:
     """
     start, end = 0, -1  # the space behind the last word that has a hint
     for hint in _HINT.finditer(text):
-        if hint.start() < end:
+        if hint.end() <= end:
             continue
         space = text.rfind(" ", max(0, end), hint.start())
         before = text.rfind(" ", max(0, end), max(0, space))
@@ -100,7 +113,7 @@ def stretches(text: str) -> Iterator[tuple[int, int]]:
         elif before > (after := text.find(" ", end + 1)):
             yield start, after
             start = before + 1
-        end = text.find(" ", hint.start())
+        end = text.find(" ", hint.end() - 1)
         if end < 0:
             yield start, len(text)
             return
