@@ -84,11 +84,11 @@ def test_a_clause_takes_back_what_it_names_and_no_more(
     [
         ("Are you still taking metformin?", "not any more", [("~medication", "metformin")]),
         ("Is Ines still your emergency contact?", "No.", [("~emergency_contact", "Ines")]),
-        ("Are you still taking metformin?", "Yes.", []),
+        ("Are you still taking metformin?", "Yes.", [("medication", "metformin")]),
         ("Are you still taking metformin?", "No worries.", []),
     ],
 )
-def test_what_is_asked_for_with_still_is_taken_back_by_a_no(
+def test_what_is_asked_for_with_still_is_taken_back_by_a_no_and_confirmed_by_a_yes(
     asked: str, text: str, facts: list[tuple[str, Any]]
 ) -> None:
     assert told(text, asked) == facts

@@ -21,7 +21,7 @@ from agentjournal.memory.tool_facts import tool_facts
 
 _MAX_ASKED = 2_000  # characters at the end of what the assistant said
 _QUESTIONS = 3
-_QUESTION = re.compile(r"[^.!?\n]*\?")
+_QUESTION = re.compile(r"(?:[^.!?\n]|[.!](?=[^\s.!?]))*\?")  # "Is it jo@example.org?"
 EXTRACTOR = Extractor(name="rules", version="4")
 
 
@@ -43,7 +43,7 @@ def extract(
             listening.hear(statement, heard)
             heard = Heard()
         elif statement.role == "assistant":
-            heard = Heard(_questions(statement.text), statement.text[-MAX_BEFORE:])
+            heard = Heard(_questions(statement.text), statement.text[-MAX_BEFORE:], statement)
     done = tool_facts(statements, about, slots, listening.candidates)
     candidates = sorted([*listening.candidates, *done], key=lambda each: each.statement.version)
     return Extraction(candidates, listening.refused, summary_of(statements))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from agentjournal.memory.candidates import Statement
 from agentjournal.memory.hints import LookedAt, looked_at
 from agentjournal.memory.judging import Span, is_meant, is_ruled_out
 from agentjournal.memory.rule import Pattern, Rule
@@ -34,10 +35,14 @@ class Found(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """What was said before a sentence: the assistant's questions, and the last words of both."""
+    """What was said before a sentence: the assistant's questions, and the last words of both.
+
+    `by` is what the questions stand in.
+    """
 
     asked: str = ""
     before: str = ""
+    by: Statement | None = None
 
 
 def matches_of(

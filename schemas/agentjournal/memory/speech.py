@@ -11,6 +11,7 @@ from typing import Any
 from agentjournal.events import Entity
 from agentjournal.memory import dictation
 from agentjournal.memory.candidates import Candidate, Refused, Statement
+from agentjournal.memory.confirming import confirmed
 from agentjournal.memory.finding import MAX_BEFORE, Found, Heard, matches_of, values_in
 from agentjournal.memory.judging import (
     FICTION,
@@ -67,9 +68,10 @@ class Listening:
             self._read(statement, sentence, heard, is_fiction=is_fiction)
             if heard.asked:
                 self._deny(statement, sentence, heard)
+                self._confirm(statement, sentence, heard)
             is_short = len(sentence.text.split()) <= _INTERJECTION
             before = f"{heard.before}\n{sentence.text}"[-MAX_BEFORE:]
-            heard = Heard(heard.asked if is_short else "", before)
+            heard = Heard(heard.asked if is_short else "", before, heard.by)
 
     def _read(
         self, statement: Statement, sentence: Sentence, heard: Heard, *, is_fiction: bool
@@ -97,6 +99,16 @@ class Listening:
         for so, asked in no_longer(sentence.text, heard.asked):
             read = Sentence(so, sentence.start)
             self._try(statement, read, quote, Heard("", asked), is_fiction=False, retracts=True)
+
+    def _confirm(self, statement: Statement, sentence: Sentence, heard: Heard) -> None:
+        """Read what was asked, and is answered with yes, as if the user had said so."""
+        quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
+        before, question = len(self.candidates), () if heard.by is None else (heard.by,)
+        for so in confirmed(sentence.text, heard.asked):
+            read = Sentence(so, sentence.start)
+            self._try(statement, read, quote, Heard(), is_fiction=False, retracts=False)
+        for at in range(before, len(self.candidates)):
+            self.candidates[at] = replace(self.candidates[at], others=question)
 
     def _try(
         self,

@@ -142,11 +142,12 @@ def _still_so(asked: str) -> str | None:
     for pattern, form in _STILL:
         if found := pattern.search(asked):
             parts = {name: _TAG.sub("", text) for name, text in found.groupdict().items()}
-            return _of_the_speaker(form.format_map(parts))
+            return of_the_speaker(form.format_map(parts))
     return None
 
 
-def _of_the_speaker(text: str) -> str:
+def of_the_speaker(text: str) -> str:
+    """Return what is said of "you" as that one would say it."""
     for theirs, own in (("your", "my"), ("yours", "mine"), ("you", "I")):
         text = re.sub(rf"\b{theirs}\b", own, text, flags=re.IGNORECASE)
     return text
