@@ -40,6 +40,7 @@ def test_a_yes_says_what_was_asked(asked: str, answer: str, facts: list[tuple[st
         ("Shall I book the window seat?", "Yes."),
         ("You prefer early flights. Shall I book the 6:15?", "Yes."),
         ("Do you live in Berlin or in Hamburg?", "Yes."),
+        ("How many people?", "4"),
         ("Your address is 5 Hill Road, York.", "Yes."),
     ],
 )
