@@ -11,8 +11,10 @@ from agentjournal import Event, MessageAdded, SessionState, ToolCallPart, ToolCo
 from agentjournal.events import ReasoningPart, TextPart, ToolFailure
 from tests.support import Stream, request, typed
 
-WORDS = ["refund", "order 48213", "$12.50", "a@b.example", "/srv/x.py", "2026-01-31", "fine", "ok"]
-WORDS += ["6612 0094", "QW 339 120", "badge PX-118", "reg R 418 KEW", "22/301/4471"]
+WORDS = (
+    *("refund", "order 48213", "$12.50", "a@b.example", "/srv/x.py", "2026-01-31", "fine", "ok"),
+    *("6612 0094", "QW 339 120", "badge PX-118", "reg R 418 KEW", "22/301/4471"),
+)
 _LETTERS = "abcdefghijklm"
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
 

@@ -76,7 +76,7 @@ _SIGN_BY_SIGN = re.compile(
     rf"(?<!\S)[a-z\d](?: [a-z\d]){{{_SPELT - 1},}}(?!\S*[\w'])", re.IGNORECASE
 )
 
-_ORDINALS = dict(
+_ORDINALS: dict[str, int] = dict(
     zip(
         (
             *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"),
