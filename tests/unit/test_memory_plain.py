@@ -13,6 +13,7 @@ from tests.unit.test_memory_speech import told
 PLAIN: list[tuple[str, list[tuple[str, Any]]]] = [
     ("My name is Jo Park.", [("name", "Jo Park")]),
     ("Please call me Max.", [("preferred_name", "Max")]),
+    ("I wish to be addressed as Dr Osei.", [("preferred_name", "Dr Osei")]),
     ("I live in Lisbon.", [("home_city", "Lisbon")]),
     ("I moved from Paris to London.", [("home_city", "London")]),
     ("I no longer live in Berlin, I moved to Hamburg.", [("home_city", "Hamburg")]),
@@ -91,6 +92,7 @@ def test_what_is_said_plainly_is_learned(text: str, facts: list[tuple[str, Any]]
         "My blood pressure was 130 over 85 this morning.",
         "Please change my favourite colour in the list.",
         "They use MySQL.",
+        "I wish my phone number was 030 1234567.",
         "We can deploy on Fridays again.",
         "Their repo is at github.com/example/harbour.",
         "My colleague says Priya is the owner of this project.",
