@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agentjournal.errors import NotConfigured
 from agentjournal.events import Entity
@@ -15,7 +13,6 @@ from agentjournal.ids import Version
 from agentjournal.memory.candidates import Role, Statement
 from agentjournal.memory.extracting import extract
 from agentjournal.memory.frames import Frame, with_frames
-from agentjournal.memory.hints import Hints, looked_at
 from agentjournal.memory.rule import Case, name_key
 from agentjournal.memory.rules import default_rules
 from agentjournal.memory.slots import Slots, default_slots, read_slots
@@ -129,16 +126,3 @@ def test_every_pattern_of_the_package_can_be_compiled() -> None:
 def test_spellings_of_a_name_have_one_key() -> None:
     assert name_key("E-mails") == name_key("email") == name_key("e mail")
     assert name_key("email") != name_key("mail")
-
-
-def test_rules_are_found_by_their_hints_and_those_without_always() -> None:
-    hints = Hints({0: ("post code", "zip"), 1: (), 2: ("@",), 7: ("zi",)})
-
-    assert sorted(hints.meant(looked_at("My ZIP is 8010"))) == [0, 1, 7]
-    assert sorted(hints.meant(looked_at("a@b.example"))) == [1, 2]
-    assert hints.meant(looked_at("")) == [1]
-
-
-@given(st.text("abz\n", max_size=12), st.text("abz", min_size=1, max_size=5))
-def test_a_hint_is_found_wherever_it_stands_in_a_line(text: str, hint: str) -> None:
-    assert Hints({3: (hint,)}).meant(looked_at(text)) == [3] * (hint in text)

@@ -21,7 +21,7 @@ from agentjournal.memory.tool_facts import tool_facts
 
 _MAX_ASKED = 2_000  # characters at the end of what the assistant said
 _QUESTIONS = 3
-_QUESTION = re.compile(r"(?:[^.!?\n]|[.!](?=[^\s.!?]))*\?")  # "Is it jo@example.org?"
+_END = re.compile(r"[?\n]|[.!](?![^\s.!?])")  # "Is it jo@example.org?" has one
 EXTRACTOR = Extractor(name="rules", version="4")
 
 
@@ -55,5 +55,11 @@ def _is_alone(entity: Entity, entities: Sequence[Entity]) -> bool:
 
 def _questions(text: str) -> str:
     """Return the last questions of a text, without what was said before them."""
-    asked = _QUESTION.findall(text[-_MAX_ASKED:])
-    return "\n".join(each.strip() for each in asked[-_QUESTIONS:])
+    late = text[-_MAX_ASKED:]
+    asked: list[str] = []
+    start = 0
+    for end in _END.finditer(late):
+        if end[0] == "?":
+            asked.append(late[start : end.end()].strip())
+        start = end.end()
+    return "\n".join(asked[-_QUESTIONS:])

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agentjournal.memory.candidates import Statement
-from agentjournal.memory.hints import LookedAt, looked_at
 from agentjournal.memory.judging import Span, is_meant, is_ruled_out
 from agentjournal.memory.rule import Pattern, Rule
 from agentjournal.memory.rules import Rules
@@ -49,13 +48,9 @@ def matches_of(
     sentence: Sentence, heard: Heard, rules: Rules, takes: Callable[[Found, Sentence], bool]
 ) -> Iterator[Found]:
     """Yield what the rules find; of two for the same words the first rule's."""
-    text, asked, before = map(looked_at, (sentence.text, heard.asked, heard.before))
     claimed: list[Span] = []
-    for rule in rules.meant(text, asked, before):
-        if not _is_about(rule, asked, before):
-            continue
-        patterns = [each for each in rule.patterns if each.may_be_in(text)]
-        if not patterns or not is_meant(rule, sentence):
+    for rule, patterns in rules.meant(sentence.text, heard.asked, heard.before):
+        if not is_meant(rule, sentence):
             continue
         own: list[Span] = []  # what one pattern of a rule is refused, no other of it reads
         for found in _found_by(rule, patterns, sentence, heard):
@@ -82,13 +77,6 @@ def _found_by(
                 if topic is None:
                     return
             yield _found(rule, match, topic)
-
-
-def _is_about(rule: Rule, asked: LookedAt, before: LookedAt) -> bool:
-    """Return whether what a rule answers or goes on about may have been spoken of."""
-    if rule.asked is not None:
-        return bool(asked.lowered) and rule.asked.may_be_in(asked)
-    return rule.about is None or (bool(before.lowered) and rule.about.may_be_in(before))
 
 
 def _topic(rule: Rule, heard: Heard) -> re.Match[str] | None:

@@ -1,82 +1,51 @@
-"""Which rules may match a sentence: those of which a hint is in it, found by an index.
-
-Most rules have nothing to do with a sentence; a look at each hint of each takes most of the time.
-"""
+"""Which of many words are in a text: all of them are looked for in one pass."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from ahocorasick_rs import AhoCorasick
+
 _DIGIT = re.compile(r"\d")
-_LENGTH = 3  # characters by which hints are looked up
 
 
 class LookedAt(NamedTuple):
-    """A text in lower case, all stretches of three characters in it, and whether it has a digit."""
+    """What is in a text: the numbers of words, and whether there is a digit."""
 
-    lowered: str
-    starts: frozenset[str]
-    has_digit: bool
-
-    def has_any(self, words: Iterable[str], starts: frozenset[str]) -> bool:
-        """Return whether one of some words is in it, of which `starts_of` are given."""
-        if starts.isdisjoint(self.starts):
-            return False
-        for word in words:  # noqa: SIM110 - half of what any() takes
-            if word in self.lowered:
-                return True
-        return False
+    words: frozenset[int] = frozenset()
+    has_digit: bool = False
 
 
-def looked_at(text: str) -> LookedAt:
-    """Return a text as it is looked through for hints and literals, which stand in one line."""
-    lowered = text.casefold()
-    starts = frozenset[str]().union(*map(_starts_in, lowered.split("\n")))
-    return LookedAt(lowered, starts, _DIGIT.search(lowered) is not None)
+class Vocabulary:
+    """Words with a number each, by which they are found in texts whatever the case.
 
+    They are looked for with the automaton of Aho and Corasick (1975), which is made anew when
+    there are new words.
+    """
 
-@lru_cache(maxsize=1_024)
-def _starts_in(line: str) -> frozenset[str]:
-    """Sentences are looked at once for themselves, and then as what was said before others."""
-    return frozenset([line[at : at + _LENGTH] for at in range(len(line) - _LENGTH + 1)])
+    __slots__ = ("_automaton", "_numbers")
 
+    def __init__(self) -> None:
+        """A vocabulary without words."""
+        self._numbers: dict[str, int] = {}
+        self._automaton: AhoCorasick | None = None
 
-def starts_of(words: Iterable[str]) -> frozenset[str]:
-    """Return what texts have at least one of if a word is in them; each has three characters."""
-    return frozenset(word[:_LENGTH] for word in words)
+    def numbers_of(self, words: Iterable[str]) -> frozenset[int]:
+        """Return the numbers of words in lower case, which are looked for from now on."""
+        known = len(self._numbers)
+        numbers = frozenset([self._numbers.setdefault(each, len(self._numbers)) for each in words])
+        if len(self._numbers) > known:
+            self._automaton = None
+        return numbers
 
-
-class Hints:
-    """Finds rules by their hints, and those without always, by the first letters of the hints."""
-
-    __slots__ = ("_always", "_by_start", "_short", "_starts")
-
-    def __init__(self, hints: Mapping[int, Collection[str]]) -> None:
-        """`hints` are those of each rule, by its number."""
-        self._always = [number for number, words in hints.items() if not words]
-        self._by_start: dict[str, dict[str, list[int]]] = {}
-        self._short: dict[str, list[int]] = {}
-        for number, words in hints.items():
-            for hint in words:
-                self._of(hint).setdefault(hint, []).append(number)
-        self._starts = frozenset(self._by_start)
-
-    def _of(self, hint: str) -> dict[str, list[int]]:
-        if len(hint) < _LENGTH:
-            return self._short
-        return self._by_start.setdefault(hint[:_LENGTH], {})
-
-    def meant(self, text: LookedAt) -> list[int]:
-        """Return the numbers of the rules that may match a text."""
-        found, lowered = set(self._always), text.lowered
-        for start in text.starts & self._starts:
-            for hint, numbers in self._by_start[start].items():
-                if hint in lowered:
-                    found.update(numbers)
-        for hint, numbers in self._short.items():
-            if hint in lowered:
-                found.update(numbers)
-        return list(found)
+    def look(self, text: str) -> LookedAt:
+        """Return what is in a text."""
+        if not text:
+            return LookedAt()
+        if self._automaton is None:
+            self._automaton = AhoCorasick(list(self._numbers), store_patterns=False)
+        found = self._automaton.find_matches_as_indexes(text.casefold(), overlapping=True)
+        words = frozenset([number for number, _, _ in found])
+        return LookedAt(words, _DIGIT.search(text) is not None)

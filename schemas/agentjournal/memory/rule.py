@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 from agentjournal.errors import NotConfigured
 from agentjournal.memory.candidates import Kind
-from agentjournal.memory.hints import LookedAt, starts_of
 from agentjournal.memory.literals import Needs, needs_of
 from agentjournal.memory.templates import Filling
 
@@ -41,7 +40,7 @@ class _AsWritten:
 class Pattern:
     """A pattern that is compiled when a text may match it first: most sessions need few of them."""
 
-    __slots__ = ("_compiled", "_filling", "_needs", "_starts", "_written")
+    __slots__ = ("_compiled", "_filling", "_needs", "_written")
 
     def __init__(self, written: str, filling: Filling | None = None) -> None:
         """A pattern as it is written, and what makes one of it; None: it is one."""
@@ -49,7 +48,6 @@ class Pattern:
         self._filling: Filling = filling or _AsWritten()
         self._compiled: re.Pattern[str] | None = None
         self._needs: Needs | None = None
-        self._starts: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -66,15 +64,7 @@ class Pattern:
         """Return what is in all texts that it matches."""
         if self._needs is None:
             self._needs = self._filling.needs(self._written)
-            self._starts = starts_of(self._needs.literals or ())
         return self._needs
-
-    def may_be_in(self, text: LookedAt) -> bool:
-        """Return whether a text has what must be there for the pattern to match."""
-        literals, digit = self._needs or self.needs()
-        if digit and not text.has_digit:
-            return False
-        return literals is None or text.has_any(literals, self._starts)
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return where the pattern is found first."""

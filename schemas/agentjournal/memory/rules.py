@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -17,9 +17,8 @@ from typing import Any, Protocol
 
 from agentjournal.errors import NotConfigured
 from agentjournal.memory.frames import Frame, frame_of
-from agentjournal.memory.hints import Hints, LookedAt
-from agentjournal.memory.literals import Literals
-from agentjournal.memory.rule import Pattern, Rule, rule_of
+from agentjournal.memory.rule import Rule, rule_of
+from agentjournal.memory.rule_index import Meant, RuleIndex
 from agentjournal.memory.sentences import Splitting
 from agentjournal.memory.templates import Templates
 
@@ -89,57 +88,17 @@ class Rules:
     frames_at: int = 0
     is_checked: bool = True
 
-    def meant(self, sentence: LookedAt, asked: LookedAt, before: LookedAt) -> Iterator[Rule]:
-        """Yield the rules that may match a sentence after what was said, in their order."""
-        numbers = _hinted(self).meant(sentence)
-        if asked.lowered:
-            numbers += _answering(self).meant(asked)
-        if before.lowered:
-            numbers += _going_on(self).meant(before)
-        return (self.rules[number] for number in sorted(numbers))
+    def meant(self, sentence: str, asked: str, before: str) -> Meant:
+        """Return the rules that may match a sentence after what was said, in their order.
 
-
-# Rules without hints are looked for by what they answer or go on about, else by what must be in
-# their sentences.
+        With each come those of its patterns that may.
+        """
+        return _index(self).meant(sentence, asked, before)
 
 
 @lru_cache(maxsize=16)
-def _hinted(rules: Rules) -> Hints:
-    return Hints(
-        {
-            at: rule.hints or _needed(rule.patterns)
-            for at, rule in enumerate(rules.rules)
-            if rule.hints or rule.asked is rule.about is None
-        }
-    )
-
-
-def _needed(patterns: Iterable[Pattern]) -> Literals:
-    """Return texts of which one is in whatever some patterns match; none: none is known."""
-    every = [each.needs().literals for each in patterns]
-    return frozenset[str]() if None in every else frozenset[str]().union(*filter(None, every))
-
-
-@lru_cache(maxsize=16)
-def _answering(rules: Rules) -> Hints:
-    return Hints(
-        {
-            at: rule.asked.needs().literals or ()
-            for at, rule in enumerate(rules.rules)
-            if rule.asked is not None and not rule.hints
-        }
-    )
-
-
-@lru_cache(maxsize=16)
-def _going_on(rules: Rules) -> Hints:
-    return Hints(
-        {
-            at: rule.about.needs().literals or ()
-            for at, rule in enumerate(rules.rules)
-            if rule.about is not None and rule.asked is None and not rule.hints
-        }
-    )
+def _index(rules: Rules) -> RuleIndex:
+    return RuleIndex(rules.rules)
 
 
 @cache
