@@ -13,8 +13,8 @@ WHERE p.projection = 'conversation' AND p.partition = ANY (%(partitions)s)
 ORDER BY p.partition;
 
 -- name: due
--- Sessions that have ended or are idle, and said something since they were dealt with. The hours
--- are of UTC, as the index has them, those longest ago first.
+-- Sessions that have ended or are idle, and said something since they were dealt with, and those
+-- that were deleted since. The hours are of UTC, as the index has them, those longest ago first.
 WITH asked AS (
     SELECT * FROM unnest(%(partition)s::int[], %(since)s::timestamptz[]) AS a (partition, since)
 )
@@ -29,7 +29,6 @@ FROM asked CROSS JOIN LATERAL (
     WHERE s.partition = asked.partition AND s.is_open IN (true, false)
         AND s.active_hour >= date_trunc('hour', asked.since AT TIME ZONE 'UTC')
         AND s.last_activity_at >= asked.since
-        AND coalesce(s.status, 'open') <> 'deleted'
         AND (NOT s.is_open OR s.last_activity_at <= now() - make_interval(
             secs => coalesce(t.idle_s, %(default_idle_s)s)))
         AND (d.stream IS NULL OR d.version < s.version

@@ -142,6 +142,24 @@ async def test_who_has_not_begun_or_is_deleted_cannot_be_promoted(clients: Clien
         assert await said_of(log, "u-7") == []
 
 
+async def test_a_session_that_is_deleted_takes_along_what_it_had_taught(clients: Clients) -> None:
+    async with clients.connected() as log:
+        for name, text in (("s-1", "city=Rome\ntopic*=tea"), ("s-2", "topic*=tea")):
+            session = log.session(name, user="u-7")
+            await session.append(said(text))
+            await session.promote(extracting=PlainExtracting())
+        await log.session("s-1").append(aj.SessionDeleted(reason="asked to"))
+        with pytest.raises(aj.StreamDeleted):
+            await log.session("s-1").promote(extracting=PlainExtracting())
+        memory = log.memory(user="u-7")
+        [tea] = await memory.facts()
+        assert (tea.value, [each.session_id for each in tea.evidence]) == ("tea", ["s-2"])
+        assert {each.value: each.ended_by for each in await memory.history()} == {
+            "Rome": "retracted",
+            "tea": None,
+        }
+
+
 async def test_what_an_extractor_raises_leaves_nothing(clients: Clients) -> None:
     async with clients.connected() as log:
         session = log.session("s-1", user="u-7")

@@ -80,6 +80,42 @@ async def test_who_ended_or_is_idle_is_promoted_once_and_again_when_it_goes_on(
         assert await completed_of(other.session("open")) == []
 
 
+async def test_a_deleted_session_takes_along_what_it_had_taught(journal: Settings) -> None:
+    async with connected(journal) as log:
+        memory = log.memory(user="u-3")
+        session = log.session("gone", user="u-3")
+        await session.append([said("city=Rome"), aj.SessionEnded()])
+        never = log.session("never", user="u-3")
+        await never.append([said("city=Oslo"), aj.SessionDeleted(reason="asked to")])
+        async with roles(journal, promoter()):
+            await met(promoted(log, "gone"))
+            assert [each.value for each in await memory.facts()] == ["Rome"]
+            deletion = await session.append(aj.SessionDeleted(reason="asked to"))
+
+            async def is_followed() -> bool:
+                return not await memory.facts()
+
+            await met(is_followed)
+
+            async def are_noted() -> bool:
+                rows = await query(
+                    journal,
+                    "SELECT stream, version, error FROM agentjournal_internal.promoter_sessions "
+                    f"WHERE stream IN ('{session.stream}', '{never.stream}') ORDER BY stream",
+                )
+                return rows == [
+                    {"stream": each, "version": version, "error": None}
+                    for each, version in (
+                        (session.stream, deletion.last_version),
+                        (never.stream, 3),
+                    )
+                ]
+
+            await met(are_noted)
+        [learned, _] = await said_of(log, "u-3")  # the log keeps what was learned
+        assert learned == ("city", "Rome")
+
+
 async def test_sessions_of_one_project_that_end_together_wait_for_nobody(
     journal: Settings,
 ) -> None:

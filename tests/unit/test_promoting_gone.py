@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+
 import pytest
 
 import agentjournal as aj
 from agentjournal.events import Entity, FactRetracted
+from agentjournal.memory.candidates import Extraction, Statement
 from agentjournal.memory.fact_events import value_taken_back
 from agentjournal.memory.promoter import FAULT_POINTS, Promoter
 from agentjournal.memory.promoting import Promotion
@@ -100,6 +104,86 @@ async def test_a_project_that_a_session_is_no_longer_about_loses_what_is_gone_to
     await retract(session, "project database=Postgres")
     await promote(log)
     assert await log.memory(project="p").facts() == []
+
+
+async def delete(session: aj.Session) -> aj.Receipt:
+    return await session.append(aj.SessionDeleted(reason="asked to"))
+
+
+async def test_a_deleted_session_takes_along_all_that_it_alone_had_taught() -> None:
+    log = memory_log()
+    project = Entity(kind="project", id="p")
+    session, other = log.session("s", user="u", entities=[project]), log.session("t", user="u")
+    await session.append(said("city=Oslo"))
+    await session.append(said("city=Rome\ntopic*=tea\nproject database=Postgres"))
+    await other.append(said("topic*=tea"))
+    for name in ("s", "t"):
+        await promote(log, name)
+    assert await held(log) == [("city", "Rome"), ("topic", "tea")]
+    deletion = await delete(session)
+    with pytest.raises(aj.StreamDeleted):
+        await promote(log, dry_run=True)
+    assert await held(log) == [("city", "Rome"), ("topic", "tea")]
+
+    with pytest.raises(aj.StreamDeleted):
+        await promote(log)
+
+    assert await held(log) == [("topic", "tea")]
+    assert await log.memory(project="p").facts() == []
+    back = await retractions(log)
+    assert sorted(map(str, map(value_taken_back, back))) == ["Oslo", "Rome", "tea"]
+    assert {(each.by, each.reason) for each in back} == {("promoter", "the session was deleted")}
+    assert {each.version for event in back for each in event.evidence or ()} == {
+        deletion.first_version
+    }
+    with pytest.raises(aj.StreamDeleted):
+        await promote(log)
+    assert len(await retractions(log)) == 3
+
+
+@pytest.mark.parametrize("point", ["read", "extracted", "known", "learned"])
+async def test_a_session_that_is_deleted_while_it_is_promoted_teaches_nothing(point: str) -> None:
+    log = memory_log()
+    session = log.session("s", user="u")
+    await session.append(said("city=Rome"))
+    deleting: list[asyncio.Task[aj.Receipt]] = []
+
+    def fault(reached: str) -> None:
+        if reached == point and not deleting:
+            deleting.append(asyncio.create_task(delete(session)))
+
+    class Slowly(PlainExtracting):
+        async def extract(
+            self, statements: Sequence[Statement], entities: Sequence[Entity]
+        ) -> Extraction:
+            if deleting:
+                await deleting[0]
+            return await super().extract(statements, entities)
+
+    with pytest.raises(aj.StreamDeleted):
+        await Promoter(inside(log), Slowly(), fault).promote(session.stream)
+    assert len(deleting) == 1
+    assert await held(log) == []
+
+
+@pytest.mark.parametrize("point", ["read", "known", "learned"])
+async def test_who_dies_while_a_deletion_is_followed_is_repeated(point: str) -> None:
+    log = memory_log()
+    session = log.session("s", user="u")
+    await session.append(said("city=Rome"))
+    await promote(log)
+    await delete(session)
+
+    def fault(reached: str) -> None:
+        if reached == point:
+            raise _DiedError
+
+    with pytest.raises(_DiedError):
+        await Promoter(inside(log), PlainExtracting(), fault).promote(session.stream)
+    with pytest.raises(aj.StreamDeleted):
+        await promote(log)
+    assert await held(log) == []
+    assert len(await retractions(log)) == 1
 
 
 class _DiedError(Exception):

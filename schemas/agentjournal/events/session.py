@@ -114,7 +114,10 @@ class SessionResumed(Event):
 
 
 class SessionDeleted(Event):
-    """The session is gone for readers, and takes no more events, ever."""
+    """The session takes no more events, ever; memory and recall have nothing of it any more.
+
+    Its events stay in the log, and `load` shows them.
+    """
 
     type: ClassVar[str] = "session.deleted"
 

@@ -27,7 +27,7 @@ from agentjournal.memory.promoting import (
     promotion_of,
 )
 from agentjournal.memory.session_reading import Reading, SessionReader
-from agentjournal.memory.wanting import streams_of_gone, wanted_of, without_gone
+from agentjournal.memory.wanting import all_gone, streams_of_gone, wanted_of, without_gone
 from agentjournal.receipts import Receipt
 
 FAULT_POINTS = ("read", "extracted", "known", "learned", "completed")
@@ -92,7 +92,8 @@ class Promoter:
     ) -> Done:
         """Promote a session; a `dry_run` appends nothing, and reads again what was promoted.
 
-        What a message had taught that was retracted or rewound since is taken back.
+        What a message had taught that was retracted or rewound since is taken back, and so is
+        what a deleted session had taught, before StreamDeleted is raised.
 
         Raises SessionNotFound, StreamDeleted, what the extractor raises, and what `load` and
         `append` raise.
@@ -101,6 +102,10 @@ class Promoter:
         session = self._stream(stream)
         reading = await self._read(session, timeout_s)
         self._fault("read")
+        if reading.deleted is not None:
+            if not dry_run:
+                await self._take_back(reading, timeout_s)
+            raise StreamDeleted(stream)
         if not dry_run and reading.is_promoted and reading.completed is not None:
             repeated = Promotion(reading.session_id, reading.completed, repeated=True)
             return Done(repeated, reading.version, None)
@@ -126,9 +131,14 @@ class Promoter:
         reading = reader.reading()
         if not reading.version:
             raise SessionNotFound(session.stream)
-        if reading.is_deleted:
-            raise StreamDeleted(session.stream)
         return reading
+
+    async def _take_back(self, reading: Reading, timeout_s: float) -> None:
+        """Take back what a deleted session had taught."""
+        known = await self._known(streams_of_gone(reading), timeout_s)
+        self._fault("known")
+        wanted = all_gone(reading, known)
+        await self._learn(batches_of(wanted, known, self._extracting.extractor), timeout_s)
 
     async def _known(
         self, streams: Iterable[StreamId], timeout_s: float
@@ -167,6 +177,9 @@ class Promoter:
         batch = completed_batch(session.stream, promotion.completed)
         try:
             receipt = await session.put(batch, timeout_s)
+        except StreamDeleted:
+            await self._take_back(await self._read(session, timeout_s), timeout_s)
+            raise
         except AppendIdReused:
             again = await self._read(session, timeout_s)
             completed = again.completed or promotion.completed

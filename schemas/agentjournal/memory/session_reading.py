@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from agentjournal.envelope import Recorded
 from agentjournal.events import (
     Entity,
     Extractor,
     PromotionCompleted,
+    SessionDeleted,
     SessionStarted,
     SessionUpdated,
 )
@@ -30,6 +32,14 @@ _SAYING = (
 )
 
 
+class Deletion(NamedTuple):
+    """The event that deleted a session, and when it was recorded, ISO 8601."""
+
+    event_id: str
+    version: Version
+    at: str
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A session as it was read.
@@ -37,7 +47,7 @@ class Reading:
     `through` is the version of its last event that may say something, `promoted` that through which
     the same extractor had read it before, with what came of it in `completed`. `version` is of its
     last event. `gone` are messages that were retracted or rewound, `ever` all entities that it was
-    about at any time.
+    about at any time. `deleted` is what deleted all of it.
     """
 
     stream: StreamId
@@ -47,9 +57,9 @@ class Reading:
     entities: Sequence[Entity]
     promoted: Version = Version(0)
     completed: PromotionCompleted | None = None
-    is_deleted: bool = False
     gone: Sequence[Gone] = ()
     ever: Sequence[Entity] = ()
+    deleted: Deletion | None = None
 
     @property
     def session_id(self) -> str:
@@ -86,7 +96,7 @@ class SessionReader:
         self._ever: dict[tuple[str, str], Entity] = {}
         self._version = self._through = self._promoted = Version(0)
         self._completed: PromotionCompleted | None = None
-        self._is_deleted = False
+        self._deleted: Deletion | None = None
 
     def add(self, recorded: Recorded) -> None:
         """Take the next event. Raises EventUnreadable."""
@@ -110,9 +120,9 @@ class SessionReader:
             (*user, *(each for each in self._named if each != self._user)),
             self._promoted,
             self._completed,
-            self._is_deleted,
             self._statements.gone(),
             list(self._ever.values()),
+            self._deleted,
         )
 
     def _about(self, recorded: Recorded) -> None:
@@ -123,8 +133,10 @@ class SessionReader:
                 self._named = started.entities
             case SessionUpdated(entities=entities) if entities is not None:
                 self._named = entities
+            case SessionDeleted():
+                self._deleted = Deletion(recorded.id, recorded.version, recorded.recorded_at)
             case _:
-                self._is_deleted = self._is_deleted or recorded.type == "session.deleted"
+                pass
         named = self._named if self._user is None else (self._user, *self._named)
         self._ever |= {(each.kind, each.id): each for each in named}
 

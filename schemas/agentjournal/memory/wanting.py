@@ -5,7 +5,7 @@ Pure. An event follows from what was said alone: whoever promotes again makes th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
@@ -31,6 +31,7 @@ FactEvent: TypeAlias = FactLearned | FactRetracted
 _Slot: TypeAlias = tuple[str, str, str, str, str]  # of an entity, in an event
 _Place: TypeAlias = tuple[int, int]
 _APART = timedelta(microseconds=1)
+_DELETED = "the session was deleted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +102,10 @@ def _said_later(candidate: Candidate, places: int) -> Candidate:
 
 
 def streams_of_gone(reading: Reading) -> list[StreamId]:
-    """Return the streams that may hold what a retracted or rewound message had taught."""
+    """Return the streams that may hold what a message had taught that is gone, or all of it."""
     _, tenant, _ = parse_stream(reading.stream)
-    return [stream_id(each.kind, tenant, each.id) for each in reading.ever if reading.gone]
+    is_any = bool(reading.gone or reading.deleted)
+    return [stream_id(each.kind, tenant, each.id) for each in reading.ever if is_any]
 
 
 def without_gone(
@@ -123,29 +125,62 @@ def without_gone(
     return replace(wanted, of_entity=found)
 
 
+def all_gone(reading: Reading, known: Mapping[StreamId, EntityReading]) -> Wanted:
+    """Return that all is taken back that a deleted session had taught.
+
+    As one that is gone with its message, each fact is taken back alone.
+    """
+    found: dict[StreamId, Sequence[FactEvent]] = {}
+    if (deleted := reading.deleted) is not None:
+        by = Gone("", deleted.event_id, deleted.version, deleted.at, _DELETED)
+        for stream in streams_of_gone(reading):
+            there = _retracted_in(known[stream])
+            facts = [each for each, _ in _taught_by(reading, known[stream])]
+            back = {
+                each.fact_id: _back(each, by, reading)
+                for each in facts
+                if each.fact_id not in there
+            }
+            found[stream] = tuple(back.values())
+    return Wanted(found)
+
+
 def _taken_back(
     reading: Reading, known: EntityReading, gone: Mapping[str, Gone]
 ) -> list[FactRetracted]:
-    there = {each.fact_id for each in known.retractions}
+    there = _retracted_in(known)
     found: dict[str, FactRetracted] = {}
-    for fact in (each.fact for each in known.facts):
-        source = fact.evidence[0] if fact.evidence else None
-        if source is None or source.session_id != reading.session_id:
-            continue
+    for fact, source in _taught_by(reading, known):
         by = gone.get(source.event_id)
         if by is None or (by.version <= reading.promoted and fact.fact_id in there):
             continue
-        told = Evidence(session_id=reading.session_id, event_id=by.by_event_id, version=by.version)
-        found[fact.fact_id] = retraction(
-            fact.attribute,
-            this_alone(fact.fact_id, fact.value),
-            fact_id=fact.fact_id,
-            said_at=by.at,
-            reason=by.reason,
-            by="promoter",
-            evidence=[told],
-        )
+        found[fact.fact_id] = _back(fact, by, reading)
     return list(found.values())
+
+
+def _retracted_in(known: EntityReading) -> set[str]:
+    return {each.fact_id for each in known.retractions}
+
+
+def _taught_by(reading: Reading, known: EntityReading) -> Iterator[tuple[FactLearned, Evidence]]:
+    """Yield the facts that a session has taught, with what they were said in."""
+    for fact in (each.fact for each in known.facts):
+        source = fact.evidence[0] if fact.evidence else None
+        if source is not None and source.session_id == reading.session_id:
+            yield fact, source
+
+
+def _back(fact: FactLearned, by: Gone, reading: Reading) -> FactRetracted:
+    told = Evidence(session_id=reading.session_id, event_id=by.by_event_id, version=by.version)
+    return retraction(
+        fact.attribute,
+        this_alone(fact.fact_id, fact.value),
+        fact_id=fact.fact_id,
+        said_at=by.at,
+        reason=by.reason,
+        by="promoter",
+        evidence=[told],
+    )
 
 
 def _objection(
