@@ -1,9 +1,13 @@
-"""`promote`: keep what is worth keeping of a session now, or see what that would be, and why."""
+"""`promote`: keep what is worth keeping of a session now, or see what that would be, and why.
+
+Of a text alone it needs no server: that is for whoever writes slots or rules.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -13,10 +17,12 @@ from agentjournal.events import Entity
 from agentjournal.ids import StreamId, Version
 from agentjournal.limits import ConfiguredLimits
 from agentjournal.log import Log
+from agentjournal.memory.candidates import Refused, Role, Statement
 from agentjournal.memory.extractors import extracting_of
 from agentjournal.memory.fact_events import value_taken_back
 from agentjournal.memory.promoter import Promoter
 from agentjournal.memory.promoting import Promotion
+from agentjournal.memory.wanting import in_their_order
 from agentjournal.servers import servers_of
 from agentjournal.settings import Settings, find_settings
 from commands.errors import CommandFailed
@@ -35,6 +41,7 @@ _COLUMNS = (
     Column("version", "right", short=True),
     Column("quote"),
 )
+_ANY = "-"  # of whom a text is, and of which session
 _SESSIONS = (Column("session"), Column("outcome", short=True), Column("why"))
 
 
@@ -70,14 +77,30 @@ def promote(
     failed: Annotated[
         bool, typer.Option("--failed", help="Try all sessions again that could not be promoted.")
     ] = False,
+    text: Annotated[
+        str | None,
+        typer.Option("--text", help="Show what would be learned of a user who says this."),
+    ] = None,
+    asked: Annotated[
+        str | None, typer.Option("--asked", help="What the assistant says before --text.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:
     """Learn what is worth keeping of a session, and show it with who said it, and what is refused.
 
-    Nothing is learned twice, whoever promotes. Status 1 when a session cannot be promoted.
+    Nothing is learned twice, whoever promotes. Status 1 when a session cannot be promoted. With
+    --text nothing is learned, and no server is needed.
     """
-    if (session is None) != failed or (failed and dry_run):
-        raise typer.BadParameter("name a session, or give --failed alone")
+    if (session is not None) + failed + (text is not None) != 1:
+        raise typer.BadParameter("name a session, or give --failed, or --text")
+    if dry_run and session is None:
+        raise typer.BadParameter("--dry-run goes with a session")
+    if asked is not None and text is None:
+        raise typer.BadParameter("--asked goes with --text")
+    if text is not None:
+        settings = find_settings(kafka=_ANY, postgres=_ANY, redis=_ANY)  # none of them is asked
+        _show(wait_for(_heard(settings, text, asked)), as_json=as_json)
+        return
     settings = find_settings()
     if session is None:
         again = wait_for(_retried(settings))
@@ -88,11 +111,50 @@ def promote(
         if any(each.outcome == "failed" for each in again):
             sys.exit(1)
         return
-    lines = list(lines_of(wait_for(_promoted(settings, session, dry_run=dry_run))))
+    promoted = wait_for(_promoted(settings, session, dry_run=dry_run))
+    _show(list(lines_of(promoted)), as_json=as_json)
+
+
+def _show(lines: Sequence[Line], *, as_json: bool) -> None:
     if as_json:
         print_json_array(each._asdict() for each in lines)
     else:
         print_rows(_COLUMNS, (list(map(str, line)) for line in lines))
+
+
+async def _heard(settings: Settings, text: str, asked: str | None) -> list[Line]:
+    """Return what is made of a text of the user, after what the assistant said, in its order."""
+    turns: list[tuple[Role, str]] = [("user", text)]
+    if asked is not None:
+        turns.insert(0, ("assistant", asked))
+    at = datetime.now(UTC).isoformat()
+    statements = [
+        Statement(_ANY, f"{version}", Version(version), at, role, "message", each)
+        for version, (role, each) in enumerate(turns, 1)
+    ]
+    entities = [Entity(kind=kind, id=_ANY) for kind in ("user", "account", "project")]
+    found = await extracting_of(settings).extract(statements, entities)
+    lines = [
+        Line(
+            "retracted" if each.retracts else "learned",
+            each.entity.kind,
+            each.attribute,
+            "" if each.value is None else each.value,
+            each.statement.role,
+            each.statement.version,
+            each.quote,
+        )
+        for each in in_their_order(found.candidates)
+    ]
+    return [*lines, *_refused(found.refused)]
+
+
+def _refused(refused: Iterable[Refused]) -> Iterator[Line]:
+    """Yield a line for each reason that a sentence is refused for, however many rules it met."""
+    yield from dict.fromkeys(
+        Line("refused", "", reason, "", said.role, said.version, quote)
+        for reason, quote, said in refused
+    )
 
 
 def lines_of(promotion: Promotion) -> Iterator[Line]:
@@ -114,8 +176,7 @@ def lines_of(promotion: Promotion) -> Iterator[Line]:
                  gone.by, version,
                  gone.reason)
         )  # fmt: skip
-    for reason, quote, said in promotion.refused:
-        lines.append(Line("refused", "", reason, "", said.role, said.version, quote))
+    lines += _refused(promotion.refused)
     for who, fact in promotion.superseded:
         lines.append(
             Line("superseded", _name(who), fact.attribute, fact.value, fact.author_role, 0,
@@ -162,7 +223,7 @@ async def _retried(settings: Settings) -> Sequence[Retried]:
             models = PostgresPromoter(pool, extracting.extractor, ConfiguredLimits())
             promoter = Promoter(servers, extracting)
             for each in await models.failures():
-                became = await _again(promoter, each.stream)
+                became = await _again(promoter, each.stream, each.version)
                 if isinstance(became, Exception):
                     why = words_of(became)
                     await models.failed(each.stream, each.version, why)
@@ -175,10 +236,14 @@ async def _retried(settings: Settings) -> Sequence[Retried]:
     return done
 
 
-async def _again(promoter: Promoter, stream: StreamId) -> Version | Exception:
+async def _again(
+    promoter: Promoter, stream: StreamId, version: Version
+) -> Version | Exception:
     try:
         return (await promoter.promote(stream)).version
     except Unavailable:
         raise
+    except StreamDeleted:
+        return version  # nothing is left to learn
     except Exception as error:  # noqa: BLE001 - the others are tried all the same
         return error

@@ -80,6 +80,25 @@ def test_what_failed_is_tried_again(named: Settings) -> None:
     assert left == [{"attempts": 2}]
 
 
+def test_of_a_session_that_was_deleted_nothing_is_left_to_try(named: Settings) -> None:
+    async def deleted() -> None:
+        async with Log(named) as log:
+            events = [said(ALLERGIC), aj.SessionDeleted(reason="asked to")]
+            await log.caught_up(await log.session("d", user="u").append(events))
+
+    asyncio.run(deleted())
+    asyncio.run(
+        query(
+            named,
+            "INSERT INTO agentjournal_internal.promoter_sessions VALUES ("
+            f"'session/{named.tenant}/d', 'rules', '0', 2, 'ValueError: boom', 1, now())",
+        )
+    )
+    again = CliRunner().invoke(command_line("promote"), ["promote", "--failed", "--json"])
+    rows = {row["stream"]: row["outcome"] for row in json.loads(again.output)}
+    assert rows[f"session/{named.tenant}/d"] == "completed"
+
+
 @pytest.mark.usefixtures("named")
 def test_wrong_use_is_told() -> None:
     for wrong, status in ([], 2), (["s", "--failed"], 2), (["no-such-session"], 1):
