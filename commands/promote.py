@@ -236,9 +236,7 @@ async def _retried(settings: Settings) -> Sequence[Retried]:
     return done
 
 
-async def _again(
-    promoter: Promoter, stream: StreamId, version: Version
-) -> Version | Exception:
+async def _again(promoter: Promoter, stream: StreamId, version: Version) -> Version | Exception:
     try:
         return (await promoter.promote(stream)).version
     except Unavailable:
