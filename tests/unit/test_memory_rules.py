@@ -52,7 +52,9 @@ def said(text: str, asked: str | None = None, rules: Rules | None = None) -> Ext
 def facts_of(extraction: Extraction) -> dict[str, tuple[Any, ...]]:
     found: dict[str, list[Any]] = defaultdict(list)
     for each in extraction.candidates:
-        found["~" * each.retracts + each.attribute].append(each.value)
+        values = found["~" * each.retracts + each.attribute]
+        if not each.retracts or each.value not in values:  # of several entities it is one
+            values.append(each.value)
     return {attribute: tuple(values) for attribute, values in found.items()}
 
 

@@ -34,7 +34,13 @@ def heard(
 
 
 def told(text: str, asked: str | None = None) -> list[tuple[str, Any]]:
-    return [("~" * each.retracts + each.attribute, each.value) for each in heard(text, asked)]
+    """Return the facts of a text, what is taken back of several entities once."""
+    found: list[tuple[str, Any]] = []
+    for each in heard(text, asked):
+        fact = ("~" * each.retracts + each.attribute, each.value)
+        if not each.retracts or fact not in found:
+            found.append(fact)
+    return found
 
 
 @pytest.mark.parametrize(

@@ -53,11 +53,13 @@ def matches_of(
         if not is_meant(rule, sentence):
             continue
         own: list[Span] = []  # what one pattern of a rule is refused, no other of it reads
+        is_shared = "shared" in rule.allow
+        others = () if is_shared and rule.retracts else claimed  # "single" ends more than it says
         for found in _found_by(rule, patterns, sentence, heard):
-            if any(_overlap(found.said, taken) for taken in (*claimed, *own)):
+            if any(_overlap(found.said, taken) for taken in (*others, *own)):
                 continue
             own.append(found.said)
-            if "shared" not in rule.allow and takes(found, sentence):
+            if not is_shared and takes(found, sentence):
                 claimed.append(found.said)
             yield found
 
@@ -113,8 +115,9 @@ def _overlap(one: Span, other: Span) -> bool:
 
 def values_in(found: Found, slot: Slot, rules: Rules, at: str) -> Iterable[Any]:
     """Yield the values of a match; None for words that are none."""
-    if isinstance(found.rule.value, str):
-        yield found.rule.value.format_map(found.groups)
+    if given := found.rule.value:
+        for each in [given] if isinstance(given, str) else given:
+            yield each.format_map(found.groups)
         return
     if found.written is None:
         return

@@ -77,7 +77,10 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A text, said by a user, and the exact facts: attribute to values. `~value` is taken back."""
+    """A text, said by a user, and the exact facts: attribute to values.
+
+    Of `~attribute` they are taken back, without any written all that there are: None.
+    """
 
     text: str
     facts: Mapping[str, tuple[Any, ...]]
@@ -92,8 +95,9 @@ class Rule:
     more than this look; with none, any sentence may be one. `durable`: a sign of durability is
     needed where the sentence asks for something. `allow`: what does not speak against this rule.
     `asked`: what the assistant has just asked for. `about`: what was spoken of just before, by
-    either. `reject`: values that are none. `names`: of a
-    rule of many slots, what each is called. `retracts`: what it finds is no longer so.
+    either. `reject`: values that are none. `names`: of a rule of many slots, what each is called.
+    `value`: what it means, whatever the words are, or several such. `retracts`: what it finds is no
+    longer so; where it finds no value, nothing of its slot is.
     """
 
     name: str
@@ -200,5 +204,8 @@ def _allowances(place: str, given: list[str]) -> frozenset[str]:
 def _case(place: str, given: Mapping[str, Any]) -> Case:
     if "text" not in given:
         raise NotConfigured(f"{place}: a case has no text")
-    facts = {name: tuple(values) for name, values in given.get("facts", {}).items()}
+    facts = {
+        name: tuple(values) or ((None,) if name.startswith("~") else ())
+        for name, values in given.get("facts", {}).items()
+    }
     return Case(given["text"], facts, given.get("asked"))

@@ -161,44 +161,53 @@ class Listening:
         *,
         retracts: bool,
     ) -> None:
-        entity, slot = self._place(found, told)
-        if entity is None:
+        places = self._places(found, told, retracts=retracts)
+        if not places:
             self.refused.append(Refused(NO_ENTITY, quote, statement))
-            return
-        for value in values_in(found, slot, self.rules, statement.at):
-            if value == entity.id:
-                continue  # it is heard as such, whatever it is called
-            if value is None:
-                self.refused.append(Refused(NO_VALUE, quote, statement))
-                continue
+        for entity, slot in places:
             made = replace(
-                _candidate(slot, entity, value, quote, statement),
+                _candidate(slot, entity, None, quote, statement),
                 kind=found.rule.kind or slot.kind,
                 attribute=found.attribute,
                 confidence=found.rule.confidence,
                 retracts=retracts,
             )
-            if not self._is_said(made):
-                self.candidates.append(made)
+            if found.rule.retracts and found.written is None and not found.rule.value:
+                self._add(made)  # every value of the slot is taken back
+                continue
+            for value in values_in(found, slot, self.rules, statement.at):
+                if value is None:
+                    self.refused.append(Refused(NO_VALUE, quote, statement))
+                elif value != entity.id:  # which is heard as such, whatever it is called
+                    self._add(replace(made, value=value))
 
-    def _place(self, found: Found, told: Sequence[str]) -> tuple[Entity | None, Slot]:
-        """Return whom a fact is about, and its slot; of several it is whom the words are of."""
+    def _places(
+        self, found: Found, told: Sequence[str], *, retracts: bool
+    ) -> list[tuple[Entity, Slot]]:
+        """Return whom a fact is about, and its slot; of several it is whom the words are of.
+
+        What is no longer so is so of none of them: who of them it was said of is not heard again.
+        """
         kinds = [kind for kind in found.rule.entities if kind in self.entities]
-        if not kinds:
-            return None, _free("user", found.attribute)
-        kind = kinds[0] if len(kinds) == 1 else _whose(kinds, told, self.rules)
-        slot = self.slots.find(kind, found.attribute)
-        return self.entities[kind], slot or _free(kind, found.attribute)
+        if len(kinds) > 1 and not retracts:
+            kinds = [_whose(kinds, told, self.rules)]
+        return [
+            (
+                self.entities[kind],
+                self.slots.find(kind, found.attribute) or _free(kind, found.attribute),
+            )
+            for kind in kinds
+        ]
 
-    def _is_said(self, made: Candidate) -> bool:
-        """Return whether the same event says the same already."""
+    def _add(self, made: Candidate) -> None:
+        """Keep what the same event has not said already."""
         for each in reversed(self.candidates):
             if each.statement.event_id != made.statement.event_id:
-                return False
+                break
             same_slot = (each.entity, each.attribute) == (made.entity, made.attribute)
             if same_slot and normal_form(each.value) == normal_form(made.value):
-                return True
-        return False
+                return
+        self.candidates.append(made)
 
     def _forget(self, statement: Statement, sentence: Sentence, quote: str) -> None:
         """Take back whole slots: "forget my phone number"."""
