@@ -223,6 +223,17 @@ async def test_a_server_that_is_not_there_or_too_slow_costs_no_more_than_its_tim
     assert [each.reason for each in found.refused] == [NOT_REACHED]
 
 
+async def test_parameters_that_only_this_server_knows_are_put_into_the_request() -> None:
+    own = {"top_k": 40, "chat_template_kwargs": {"enable_thinking": False}}
+    more = {"temperature": 0.5, "max_completion_tokens": 900, **own}
+    async with model_server(answered([HOBBY])) as server:
+        extracting = ModelExtracting(server.settings(parameters=more))
+        found = await extracting.extract(statements_of(session(user(PAINTS))), [USER])
+        [asked] = server.asked
+    assert facts(found) == [("hobby", "painting watercolours")]
+    assert {name: asked[name] for name in more} == more
+
+
 async def test_a_server_that_fails_for_a_moment_is_asked_again_so_often_and_no_more() -> None:
     busy = Reply(b"{}", status=429)
     found, _, count = await extracted([user(PAINTS)], busy, busy, answered([HOBBY]), retries=2)

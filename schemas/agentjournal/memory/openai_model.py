@@ -93,12 +93,7 @@ class OpenAIModel:
             raise ModelFailedError(NOT_REACHED, is_away=True) from None
 
     async def _sent(self, question: Question, schema: Mapping[str, Any]) -> bytes:
-        body: dict[str, Any] = {
-            "model": self._settings.name,
-            "messages": [
-                {"role": "system", "content": question.instructions},
-                {"role": "user", "content": question.shown},
-            ],
+        more: dict[str, Any] = {
             "max_completion_tokens": MAX_ANSWER_TOKENS,
             "response_format": {
                 "type": "json_schema",
@@ -108,7 +103,14 @@ class OpenAIModel:
         }
         read = bytearray()
         completions = self._client.with_streaming_response  # so that no answer fills the memory
-        async with completions.chat.completions.create(**body) as response:
+        async with completions.chat.completions.create(
+            model=self._settings.name,
+            messages=[
+                {"role": "system", "content": question.instructions},
+                {"role": "user", "content": question.shown},
+            ],
+            extra_body=more,  # a server may know parameters that the client does not
+        ) as response:
             async for part in response.iter_bytes():
                 read += part
                 if len(read) > _MOST_BYTES:
