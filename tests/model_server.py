@@ -44,7 +44,13 @@ def answered(facts: object, *, tokens: int | None = 100) -> Reply:
     return completed(json.dumps({"facts": facts}), tokens=tokens)
 
 
-def completed(content: str | None, *, tokens: int | None = 100, **message: Any) -> Reply:
+def completed(
+    content: str | None,
+    *,
+    tokens: int | None = 100,
+    finish_reason: str = "stop",
+    **message: Any,
+) -> Reply:
     """Return a completion with a text."""
     body: dict[str, Any] = {
         "id": "c-1",
@@ -54,7 +60,7 @@ def completed(content: str | None, *, tokens: int | None = 100, **message: Any) 
         "choices": [
             {
                 "index": 0,
-                "finish_reason": "stop",
+                "finish_reason": finish_reason,
                 "message": {"role": "assistant", "content": content, **message},
             }
         ],

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from agentjournal.events import Entity, Event, MessageAdded
-from agentjournal.memory.candidates import Extraction
-from agentjournal.memory.extractors import RuleExtracting
+from agentjournal.events import Entity, MessageAdded
 from agentjournal.memory.model_extracting import OVER_SECONDS, OVER_TOKENS, ModelExtracting
 from agentjournal.memory.model_gates import (
     NO_EVENT,
@@ -20,47 +17,20 @@ from agentjournal.memory.model_gates import (
     SAID_ALREADY,
     TOO_MANY,
 )
-from agentjournal.memory.model_settings import ModelSettings
-from agentjournal.memory.openai_model import (
-    DECLINED,
-    NO_ANSWER,
-    NO_JSON,
-    NOT_REACHED,
-    STATUS,
-    TOO_LARGE,
-)
+from agentjournal.memory.openai_model import NO_ANSWER
 from agentjournal.memory.statements import statements_of
 from agentjournal.testing import memory_log
-from tests.model_server import Answering, Reply, all_of, answered, completed, fact, model_server
+from tests.model_server import Reply, all_of, answered, fact, model_server
+from tests.unit.model_extracted import (
+    ALLERGIC,
+    HOBBY,
+    PAINTS,
+    extracted,
+    facts,
+    long_session,
+    reasons,
+)
 from tests.unit.said_events import USER, assistant, called, came_back, session, user
-
-PAINTS = "My weekends go into painting watercolours."  # no rule knows it
-HOBBY = fact(1, "hobby", "painting watercolours", PAINTS)
-ALLERGIC = "I'm allergic to peanuts."
-
-
-async def extracted(
-    events: Sequence[Event],
-    *answers: Reply | Answering,
-    about: Sequence[Entity] = (USER,),
-    **more: Any,
-) -> tuple[Extraction, Extraction, int]:
-    """Return what comes of a session with a model, and without, and how often that was asked."""
-    statements = statements_of(session(*events))
-    async with model_server(*answers) as server:
-        extracting = ModelExtracting(server.settings(**more))
-        found = await extracting.extract(statements, about)
-        count = len(server.asked)
-    return found, await RuleExtracting().extract(statements, about), count
-
-
-def facts(found: Extraction) -> list[tuple[str, Any]]:
-    return [(each.attribute, each.value) for each in found.candidates]
-
-
-def reasons(found: Extraction, without: Extraction) -> list[str]:
-    """Return why the model's proposals were refused."""
-    return [each.reason for each in found.refused[len(without.refused) :]]
 
 
 async def test_what_a_user_says_and_no_rule_knows_is_learned_with_its_sentence() -> None:
@@ -185,44 +155,6 @@ async def test_what_somebody_takes_back_is_taken_back() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        (completed("The user paints."), NO_JSON),
-        (completed(None), NO_JSON),
-        (completed("[]"), NO_JSON),
-        (completed('{"facts": {}}'), NO_JSON),
-        (completed('{"facts": [' + "[" * 5_000), NO_JSON),
-        (completed(None, refusal="I cannot help with that."), DECLINED),
-        (Reply(b"<html>"), NO_JSON),
-        (Reply(b'{"choices": []}'), NO_JSON),
-        (Reply(b'{"choices": [{"message": "hi"}]}'), NO_JSON),
-        (Reply(b"\xff\xfe"), NO_JSON),
-        (completed("x" * 1_100_000), TOO_LARGE),
-        (Reply(b" " * 65_536, endless=True), TOO_LARGE),
-        (Reply(b"{}", status=401), f"{STATUS}401"),
-        (Reply(b"{}", status=500), f"{STATUS}500"),
-        (Reply(dies=True), NOT_REACHED),
-    ],
-)
-async def test_whatever_a_model_answers_what_the_rules_found_stands(
-    reply: Reply, reason: str
-) -> None:
-    found, without, _ = await extracted([user(f"{ALLERGIC} {PAINTS}")], reply, retries=0)
-    assert facts(found) == facts(without) == [("allergy", "peanuts")]
-    assert found.summary == without.summary
-    assert reasons(found, without) == [reason]
-
-
-async def test_a_server_that_is_not_there_or_too_slow_costs_no_more_than_its_time() -> None:
-    found, without, _ = await extracted([user(PAINTS)], Reply(after_s=60), timeout_s=0.2, retries=5)
-    assert (facts(found), reasons(found, without)) == ([], [NO_ANSWER])
-    away = ModelExtracting(ModelSettings("m", "http://127.0.0.1:9/v1", retries=0))
-    found = await away.extract(statements_of(session(user(ALLERGIC))), [USER])
-    assert facts(found) == [("allergy", "peanuts")]
-    assert [each.reason for each in found.refused] == [NOT_REACHED]
-
-
 async def test_parameters_that_only_this_server_knows_are_put_into_the_request() -> None:
     own = {"top_k": 40, "chat_template_kwargs": {"enable_thinking": False}}
     more = {"temperature": 0.5, "max_completion_tokens": 900, **own}
@@ -232,19 +164,6 @@ async def test_parameters_that_only_this_server_knows_are_put_into_the_request()
         [asked] = server.asked
     assert facts(found) == [("hobby", "painting watercolours")]
     assert {name: asked[name] for name in more} == more
-
-
-async def test_a_server_that_fails_for_a_moment_is_asked_again_so_often_and_no_more() -> None:
-    busy = Reply(b"{}", status=429)
-    found, _, count = await extracted([user(PAINTS)], busy, busy, answered([HOBBY]), retries=2)
-    assert (facts(found), count) == ([("hobby", "painting watercolours")], 3)
-    found, without, count = await extracted([user(PAINTS)], busy, retries=1)
-    assert (reasons(found, without), count) == ([f"{STATUS}429"], 2)
-
-
-def long_session(count: int) -> list[Event]:
-    """Return messages of a user, each of them as long as one question may show of one."""
-    return [user(f"{PAINTS}\n```\n{number} {'la ' * 2_500}\n```") for number in range(count)]
 
 
 async def test_a_long_session_is_asked_in_parts_until_its_budget_is_spent() -> None:
@@ -265,12 +184,6 @@ async def test_a_long_session_is_asked_in_parts_until_its_budget_is_spent() -> N
     slow = Reply(answered([]).body, after_s=0.2)
     found, without, _ = await extracted(long_session(9), slow, session_s=0.3)
     assert reasons(found, without)[-1] in {OVER_SECONDS, NO_ANSWER}
-
-
-async def test_who_is_away_is_not_asked_for_every_part_of_a_session() -> None:
-    found, without, count = await extracted(long_session(9), Reply(b"{}", status=503), retries=0)
-    assert count == 1
-    assert set(reasons(found, without)) == {f"{STATUS}503"}
 
 
 async def test_what_was_read_before_is_shown_at_most_and_learned_no_more() -> None:

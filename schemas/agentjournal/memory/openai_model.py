@@ -22,9 +22,13 @@ NO_ANSWER = f"{UNREAD}the model did not answer in time"
 NOT_REACHED = f"{UNREAD}the model could not be reached"
 TOO_LARGE = f"{UNREAD}the model's answer is too large"
 NO_JSON = f"{UNREAD}the model's answer is not of the form asked for"
+CUT = f"{UNREAD}the model's answer was cut off"
 DECLINED = f"{UNREAD}the model declined"
+TOO_LONG = f"{UNREAD}more than the model can read at once"
 STATUS = f"{UNREAD}the model's server answered "
 _MOST_BYTES = 1_000_000  # of an answer
+_OF_THIS_QUESTION = frozenset({400, 413, 422})  # another may be answered
+_TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error"})  # OpenAI, llama.cpp
 
 
 class Answer(NamedTuple):
@@ -86,7 +90,7 @@ class OpenAIModel:
         except (TimeoutError, openai.APITimeoutError):
             raise ModelFailedError(NO_ANSWER, is_away=True) from None
         except openai.APIStatusError as error:
-            raise ModelFailedError(f"{STATUS}{error.status_code}", is_away=True) from None
+            raise _failed(error) from None
         except ModelFailedError:
             raise
         except Exception:  # noqa: BLE001 - of the client, of HTTP: the rules' result stands
@@ -118,21 +122,41 @@ class OpenAIModel:
         return bytes(read)
 
 
+def _failed(error: openai.APIStatusError) -> ModelFailedError:
+    body = error.body if isinstance(error.body, dict) else {}
+    if not _TOO_LONG.isdisjoint(str(body.get(name)) for name in ("code", "type")):
+        return ModelFailedError(TOO_LONG)
+    is_away = error.status_code not in _OF_THIS_QUESTION
+    return ModelFailedError(f"{STATUS}{error.status_code}", is_away=is_away)
+
+
 def _answer(read: bytes) -> Answer:
     try:
         given = orjson.loads(read)
-        message = given["choices"][0]["message"]
-        if message.get("refusal"):
-            raise ModelFailedError(DECLINED)
-        facts = orjson.loads(message["content"])["facts"]
-    except (LookupError, TypeError, ValueError, AttributeError):
+    except ValueError:
         raise ModelFailedError(NO_JSON) from None
-    if not isinstance(facts, list):
-        raise ModelFailedError(NO_JSON)
-    return Answer(facts, _tokens(given.get("usage")))
+    facts = _facts(given)
+    if isinstance(facts, str):
+        raise ModelFailedError(facts)
+    return Answer(facts, _tokens(given))
 
 
-def _tokens(usage: Any) -> int | None:
+def _facts(given: Any) -> list[object] | str:
+    """Return what is proposed, or why nothing is."""
+    is_cut = False
+    try:
+        choice = given["choices"][0]
+        is_cut = choice.get("finish_reason") == "length"
+        if choice["message"].get("refusal"):
+            return DECLINED
+        facts = orjson.loads(choice["message"]["content"])["facts"]
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return CUT if is_cut else NO_JSON
+    return facts if isinstance(facts, list) else NO_JSON
+
+
+def _tokens(given: Any) -> int | None:
+    usage = given.get("usage") if isinstance(given, dict) else None
     total = usage.get("total_tokens") if isinstance(usage, dict) else None
     is_count = isinstance(total, int) and not isinstance(total, bool) and total >= 0
     return total if is_count else None
