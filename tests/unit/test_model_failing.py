@@ -107,3 +107,13 @@ async def test_what_is_too_long_for_a_model_is_said_so_and_keeps_no_other_part_b
     assert reasons(found, without) == [reason]
     assert count > 2
     assert len(facts(found)) == 9 - min(each.statement.version for each in found.candidates) + 1
+
+
+async def test_an_answer_of_no_use_costs_the_tokens_that_its_server_states() -> None:
+    async def asked(reply: Reply) -> int:
+        _, _, count = await extracted(long_session(9), reply, session_tokens=30_000)
+        return count
+
+    unstated = await asked(completed("?", tokens=None))
+    assert unstated < await asked(completed("?", tokens=10))
+    assert unstated < await asked(completed(None, refusal="No.", tokens=10))

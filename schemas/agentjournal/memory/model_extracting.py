@@ -100,9 +100,13 @@ async def _asked(
         answer = await model.ask(question, answer_schema(judging.about), left_s)
     except ModelFailedError as failed:
         judging.refused.append(Refused(failed.reason, "", question.first))
-        return question.most_tokens, failed.reason if failed.is_away else ""
+        return _taken(question, failed.tokens), failed.reason if failed.is_away else ""
     judging.take(answer.facts, question.citable, question.first)
-    return question.most_tokens if answer.tokens is None else answer.tokens, ""
+    return _taken(question, answer.tokens), ""
+
+
+def _taken(question: Question, stated: int | None) -> int:
+    return question.most_tokens if stated is None else stated
 
 
 def _about(entities: Sequence[Entity]) -> dict[str, Entity]:

@@ -41,12 +41,13 @@ class Answer(NamedTuple):
 class ModelFailedError(Exception):
     """There is no answer. `reason` says why, in fixed words; what was sent is not in it.
 
-    `is_away`: the next question would fare no better.
+    `is_away`: the next question would fare no better. `tokens`: what it took all the same, as
+    the server states it.
     """
 
-    def __init__(self, reason: str, *, is_away: bool = False) -> None:
+    def __init__(self, reason: str, *, is_away: bool = False, tokens: int | None = None) -> None:
         super().__init__(reason)
-        self.reason, self.is_away = reason, is_away
+        self.reason, self.is_away, self.tokens = reason, is_away, tokens
 
 
 @cache
@@ -135,10 +136,10 @@ def _answer(read: bytes) -> Answer:
         given = orjson.loads(read)
     except ValueError:
         raise ModelFailedError(NO_JSON) from None
-    facts = _facts(given)
+    facts, tokens = _facts(given), _tokens(given)
     if isinstance(facts, str):
-        raise ModelFailedError(facts)
-    return Answer(facts, _tokens(given))
+        raise ModelFailedError(facts, tokens=tokens)
+    return Answer(facts, tokens)
 
 
 def _facts(given: Any) -> list[object] | str:
