@@ -23,6 +23,7 @@ from evals.holding import held
 from evals.intervals import Share
 from evals.labelled import BadLabels, Entity, Gold, Happened, LabelledSession
 from evals.matching import Learned, matched, same_slot, same_value
+from evals.normal import normal
 from evals.promoting import Extractor
 
 Half: TypeAlias = Literal["odd", "even"]
@@ -107,7 +108,7 @@ def result(extractor: Extractor, phrase: Phrase) -> Result:
     )
     withdrawn = _compared(
         [fact for fact in phrase.facts if fact.op == "retract"],
-        [_withdrawn(each) for each in candidates if each.retracts],
+        _all_withdrawn(phrase, candidates),
         _matched_withdrawn,
     )
     return Result(
@@ -139,6 +140,17 @@ def _compared(golds: Sequence[Gold], learned: Sequence[Learned], match: _Match) 
         [golds[number] for number in needed if number not in pairs],
         [learned[index] for index in counted if index not in hits],
     )
+
+
+def _all_withdrawn(phrase: Phrase, candidates: Iterable[Candidate]) -> list[Learned]:
+    """Return what is taken back: of several entities once, of the one that is labelled."""
+    labelled = {(gold.entity, gold.attribute) for gold in phrase.facts}
+    found: dict[tuple[str, str], Learned] = {}
+    for each in map(_withdrawn, (each for each in candidates if each.retracts)):
+        key = each.attribute, normal(each.value)
+        if key not in found or (each.entity, each.attribute) in labelled:
+            found[key] = each
+    return list(found.values())
 
 
 def _withdrawn(candidate: Candidate) -> Learned:

@@ -184,13 +184,10 @@ class Listening:
     def _places(
         self, found: Found, told: Sequence[str], *, retracts: bool
     ) -> list[tuple[Entity, Slot]]:
-        """Return whom a fact is about, and its slot; of several it is whom the words are of.
-
-        What is no longer so is so of none of them: who of them it was said of is not heard again.
-        """
+        """Return whom a fact is about, and its slot; of several it is whom the words are of."""
         kinds = [kind for kind in found.rule.entities if kind in self.entities]
-        if len(kinds) > 1 and not retracts:
-            kinds = [_whose(kinds, told, self.rules)]
+        if len(kinds) > 1:
+            kinds = _whose(kinds, told, self.rules, retracts=retracts)
         return [
             (
                 self.entities[kind],
@@ -236,18 +233,22 @@ def _called(slot: Slot, rules: Rules) -> str:
     return rf"\b{owner} {between}(?<!mail )(?:{named})\b(?! (?:{_OF_ANOTHER_THING})\b)"
 
 
-def _whose(kinds: Sequence[str], told: Sequence[str], rules: Rules) -> str:
+def _whose(
+    kinds: Sequence[str], told: Sequence[str], rules: Rules, *, retracts: bool
+) -> Sequence[str]:
     """Return which kind of entity is meant where several may be: the one whose words are said.
 
     Where both a company and a project may be meant, and neither one's words are said, it is the
-    user's own.
+    user's own. What is no longer so, of whom is not said, is so of none that it may be about.
     """
     words = _words_of_kinds(rules)
     for text in told:
         for kind in kinds:
             if kind in words and words[kind].search(text):
-                return kind
-    return "user" if "user" in kinds and len(kinds) > len(words) else kinds[0]
+                return [kind]
+    if "user" in kinds and len(kinds) > len(words):
+        return ["user"]
+    return kinds if retracts else kinds[:1]
 
 
 @lru_cache(maxsize=16)
