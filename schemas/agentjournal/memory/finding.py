@@ -70,9 +70,12 @@ def _found_by(
     """Yield what patterns of a rule find; what it answers is looked for once one of them does."""
     topic: re.Match[str] | None = None
     needs_topic = rule.asked is not None or rule.about is not None
+    may_be_out: bool | None = None  # looked for once, where something is found
     for pattern in patterns:
         for match in pattern.finditer(sentence.text):
-            if is_ruled_out(rule, sentence, Span(*match.span())):
+            if may_be_out is None:
+                may_be_out = rule.unless is not None and bool(rule.unless.search(sentence.text))
+            if may_be_out and is_ruled_out(rule, sentence, Span(*match.span())):
                 continue
             if needs_topic and topic is None:
                 topic = _topic(rule, heard)

@@ -30,16 +30,23 @@ class _Wanted(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A rule with what its patterns want, of the sentence and of what was said before it."""
+    """A rule with what its patterns want, of the sentence and of what was said before it.
+
+    `words` are those of all of its patterns, None where one of them may be in any text.
+    """
 
     rule: Rule
-    patterns: Sequence[tuple[Pattern, _Wanted]]
+    words: frozenset[int] | None
+    patterns: Sequence[tuple[Pattern, frozenset[int] | None, bool]]
     needs: _Wanted | None
     asked: _Wanted | None
     about: _Wanted | None
 
     def meant(self, text: LookedAt, asked: LookedAt, before: LookedAt) -> list[Pattern]:
         """Return the patterns that may match a sentence after what was said."""
+        there = text.words
+        if self.words is not None and self.words.isdisjoint(there):
+            return []
         if self.asked is not None:
             if not self.asked.is_in(asked):
                 return []
@@ -47,7 +54,12 @@ class _Entry(NamedTuple):
             return []
         if self.needs is not None and not self.needs.is_in(text):
             return []
-        return [pattern for pattern, wanted in self.patterns if wanted.is_in(text)]
+        # As `_Wanted.is_in`: a call for each takes as long as all of the rest.
+        return [
+            pattern
+            for pattern, words, digit in self.patterns
+            if (words is None or not words.isdisjoint(there)) and (text.has_digit or not digit)
+        ]
 
 
 class _Table:
@@ -130,12 +142,18 @@ class RuleIndex:
         return numbers, texts
 
     def _entry(self, rule: Rule) -> _Entry:
-        patterns = [(each, self._wanted(each)) for each in rule.patterns]
+        wanted = [self._wanted(each) for each in rule.patterns]
+        patterns = [
+            (each, words, digit)
+            for each, (words, digit) in zip(rule.patterns, wanted, strict=True)
+        ]
+        every = [words for words, _ in wanted]
+        words = None if None in every else frozenset[int]().union(*filter(None, every))
         needs, asked, about = (
             None if each is None else self._wanted(each)
             for each in (rule.needs, rule.asked, rule.about)
         )
-        return _Entry(rule, patterns, needs, asked, about)
+        return _Entry(rule, words, patterns, needs, asked, about)
 
     def _wanted(self, pattern: Pattern) -> _Wanted:
         literals, digit = pattern.needs()
