@@ -10,6 +10,7 @@ from typing import NamedTuple
 from agentjournal.alerts import Alert, AlertKind, raised
 from agentjournal.errors import AppendRejected
 from agentjournal.events import LimitExceeded
+from agentjournal.events.fields import MAX_INTEGER
 from agentjournal.ids import Partition, StreamId, parse_stream, stream_id
 from agentjournal.limits import ConfiguredLimits, TenantLimits
 from agentjournal.partitions import partition_of
@@ -120,6 +121,9 @@ def warning_of(over: Over) -> Asked:
 
 
 def _plain(number: float) -> float:
+    """Return a number as an event takes it: sizes that writers state may add up to more."""
+    if abs(number) >= MAX_INTEGER:
+        return MAX_INTEGER if number > 0 else -MAX_INTEGER
     return int(number) if number.is_integer() else number
 
 

@@ -48,6 +48,12 @@ def test_a_warning_is_asked_for_once_a_limit_and_says_whole_numbers_as_such() ->
     assert event.data == b'{"limit":"age_s","value":10,"maximum":2.5,"policy":"warn"}'
 
 
+def test_more_than_an_event_can_say_is_told_as_the_most_that_it_can() -> None:
+    over = Over(stream_id("session", "acme", "s"), "artifact_bytes", float(2**64), 2e9)
+    [event] = warning_of(over).request.events
+    assert f'"value":{2**63 - 1},'.encode() in event.data
+
+
 def test_an_alert_seen_again_is_the_same_alert() -> None:
     began = datetime(2026, 1, 31, 12, tzinfo=UTC)
     stream = stream_id("session", "acme", "s 1")
