@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import agentjournal
-from agentjournal.settings import Settings
+from agentjournal.settings import ARTIFACTS_FOLDER, Settings
 from local.home import Home
 from local.program import Program
 
@@ -32,6 +32,8 @@ def role_program(home: Home, command: Sequence[str], settings: Settings) -> Prog
         command=tuple(command),
         folder=home.path,
         environment={
+            # A role is given addresses, and so looks for no stack folder, as its clients do.
+            _FOLDER: os.environ.get(_FOLDER, str(home.path / ARTIFACTS_FOLDER)),
             **named_files(),
             "AGENTJOURNAL_HOME": str(home.path),
             "AGENTJOURNAL_KAFKA": settings.kafka,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentjournal.settings import Settings
+from agentjournal.settings import STACK_FILE, Settings, find_settings
 from local.home import open_home
 from local.roles import role_command, role_program
 
@@ -43,3 +43,14 @@ def test_what_names_no_folder_stays_as_it_is(
     monkeypatch.setenv("AGENTJOURNAL_LIMITS", "")
     found = environment(tmp_path / "stack")
     assert (found["AGENTJOURNAL_ARTIFACTS"], found["AGENTJOURNAL_LIMITS"]) == (said, "")
+
+
+def test_roles_have_the_artifacts_of_the_stack_folder_as_its_clients_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AGENTJOURNAL_ARTIFACTS", raising=False)
+    home = tmp_path / "stack"
+    found = find_settings(environment=environment(home), folder=tmp_path)
+    (home / STACK_FILE).write_text('{"kafka": "k:1", "postgres": "postgresql://", "redis": "r"}')
+    client = find_settings(environment={"AGENTJOURNAL_HOME": str(home)}, folder=tmp_path)
+    assert found.artifacts == client.artifacts == str(home / "artifacts")
