@@ -100,7 +100,7 @@ def _learned(r: Recorded, data: Any, changes: Changes) -> None:
 
 
 def _promoted(r: Recorded, data: Any, changes: Changes) -> None:
-    if data.get("summary"):
+    if data.get("summary") is not None:  # empty: nothing is left that the last one was about
         _cut(r, changes, tier="summary", to_version=0)
         _add(r, data, changes, "summary", "", r.id)
 
@@ -137,7 +137,7 @@ def _retracted(r: Recorded, data: Any, changes: Changes) -> None:
 
 
 def _rewound(r: Recorded, data: Any, changes: Changes) -> None:
-    _cut(r, changes, tier="message", to_version=data["to_version"])
+    _cut(r, changes, to_version=data["to_version"])  # and summaries, which may say it, too
 
 
 def _deleted(r: Recorded, _: Any, changes: Changes) -> None:

@@ -284,3 +284,22 @@ async def test_a_message_retracted_after_its_promotion_takes_its_facts_along(
         gone = [each for each in history if each.ended_by == "retracted"]
         assert {each.value for each in gone} == {"tea", "Rome"}
         assert {source.session_id for each in gone for source in each.evidence} == {"s"}
+
+
+async def test_a_session_whose_words_were_all_retracted_has_no_summary_any_more(
+    journal: Settings,
+) -> None:
+    summaries = "SELECT summary FROM agentjournal.session_summaries WHERE session_id = 'gone'"
+    async with connected(journal) as log:
+        session = log.session("gone", user="u-2")
+
+        async def promoted() -> list[str]:
+            await session.promote()
+            await log.caught_up(await session.append(aj.SessionUpdated(title="a title")))
+            return [row["summary"] for row in await query(journal, summaries)]
+
+        await session.append(said("The plover is mine."))
+        assert await promoted() == ["Asked: The plover is mine."]
+        [message] = (await session.load()).messages
+        await session.append(aj.MessageRetracted(message_id=message.message_id, reason="wrong"))
+        assert await promoted() == []

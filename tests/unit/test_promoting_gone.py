@@ -209,3 +209,33 @@ async def test_who_dies_while_taking_back_is_repeated_and_counts_the_same(point:
     assert len(await retractions(log)) == 1
     _, told = await completed_of(session)
     assert (told.learned, told.confirmed, told.superseded) == (0, 0, 1)
+
+
+async def recalled(log: MemoryLog) -> list[str]:
+    return [each.text for each in await log.memory(user="u").recall("plover chess", k=10)]
+
+
+async def test_a_summary_of_what_was_retracted_is_gone_with_the_next_promotion() -> None:
+    log = memory_log()
+    session = log.session("s", user="u")
+    await session.append(said("The plover is mine."))
+    await session.promote()
+    assert await recalled(log) == ["The plover is mine."]
+    await retract(session, "The plover is mine.")
+    await session.promote()
+    assert await recalled(log) == []
+
+
+async def test_a_summary_of_what_was_rewound_is_not_shown_from_then_on() -> None:
+    log = memory_log()
+    session = log.session("s", user="u")
+    await session.append(said("Something else."))
+    await session.promote()
+    start = (await session.append(said("I like chess."))).last_version
+    await session.promote()
+    asked = "The plover is mine."
+    await session.append(aj.MessageAdded(role="assistant", content=asked))
+    await session.promote()
+    assert any(asked in text for text in await recalled(log))
+    await session.rewind(start, reason="edited")
+    assert not any(asked in text for text in await recalled(log))

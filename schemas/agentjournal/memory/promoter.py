@@ -117,7 +117,9 @@ class Promoter:
         known = await self._known({*wanted.of_entity, *streams_of_gone(reading)}, timeout_s)
         wanted = without_gone(wanted, reading, known)
         self._fault("known")
-        promotion = promotion_of(reading, wanted, known, extractor, extraction.summary)
+        # Empty where nothing is left to say: the summary of what is gone goes along with it.
+        summary = "" if extraction.summary is None and reading.gone else extraction.summary
+        promotion = promotion_of(reading, wanted, known, extractor, summary)
         if dry_run:
             return Done(promotion, Version(0), None)
         await self._learn(batches_of(wanted, known, extractor), timeout_s)
