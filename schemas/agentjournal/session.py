@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from agentjournal.errors import AppendRejected, SessionNotFound
+from agentjournal.errors import AppendRejected, SessionNotFound, StreamDeleted
 from agentjournal.events import ConversationRewound, LeaseAcquired, SessionEnded, SessionResumed
 from agentjournal.forks import ForkTooDeepError, forked
 from agentjournal.ids import new_event_id, stream_id
@@ -204,9 +204,9 @@ class Session(SessionRecall, SessionPlans, SessionHandoffs):
         title and agent unless others are given. Both go on without each other; calls that are open
         stay this one's.
 
-        Raises what `load` raises of this session, SessionMismatch when it is another user's than
-        this handle's, VersionConflict when there is a session `session_id`, ValueError for
-        version 0, AppendRejected when it is a fork of too many forks, and what `append` raises.
+        Raises what `load` raises of this session, StreamDeleted, SessionMismatch when it is another
+        user's than this handle's, VersionConflict when there is a session `session_id`, ValueError
+        for version 0, AppendRejected when it is a fork of too many forks, and what `append` raises.
         """
         check_place(at)
         await self._reached(at, timeout_s, fresh=True)
@@ -214,6 +214,9 @@ class Session(SessionRecall, SessionPlans, SessionHandoffs):
             state = await stored_state(self._servers.views, self.stream, at, forks=1)
         except ForkTooDeepError as error:
             raise AppendRejected("at", str(error)) from None
+        now = state if at is None else await self._kept.current(self._servers.views, self.stream)
+        if now.status == "deleted":
+            raise StreamDeleted(self.stream)  # what it said is not to be said again elsewhere
         start = forked(state, self._start, title=title, agent=agent)
         stream = stream_id("session", self.tenant, session_id or new_event_id())
         fork = Session(stream, self._servers, self._writer, start)

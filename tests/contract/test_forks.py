@@ -11,10 +11,12 @@ from agentjournal import (
     Limits,
     Log,
     Session,
+    SessionDeleted,
     SessionMismatch,
     SessionNotFound,
     SessionStarted,
     SessionUpdated,
+    StreamDeleted,
     VersionConflict,
     VersionNotFound,
 )
@@ -97,5 +99,18 @@ async def test_what_cannot_be_forked_is_said_and_nothing_is_written(clients: Cli
             await parent.fork(session_id="other")
         with pytest.raises(VersionConflict):
             await parent.fork(session_id="p")
+        with pytest.raises(SessionNotFound):
+            await log.session("f").load()
+
+
+@pytest.mark.parametrize("at", [None, 2])
+async def test_nothing_goes_on_from_a_session_that_was_deleted(
+    clients: Clients, at: int | None
+) -> None:
+    async with clients.connected() as log:
+        parent = await parent_of(log)
+        await parent.append(SessionDeleted(reason="asked for"))
+        with pytest.raises(StreamDeleted):
+            await log.session("p").fork(at=at, session_id="f")
         with pytest.raises(SessionNotFound):
             await log.session("f").load()
