@@ -63,7 +63,12 @@ def schemas(
     if version is not None and name is None:
         raise typer.BadParameter("--version goes with TYPE")
     if write is not None:
-        say(f"{write_schemas(write)} files are in {write}")
+        try:
+            say(f"{write_schemas(write)} files are in {write}")
+        except OSError as error:
+            raise CommandFailed(
+                f"{error.filename or write} cannot be written: {error.strerror}"
+            ) from None
     elif asyncapi:
         print_line(asyncapi_text().rstrip())
     elif as_json:
@@ -125,8 +130,12 @@ def broken_releases(folder: Path, made: dict[str, Schema]) -> list[str]:
     found: list[str] = []
     for file in sorted(folder.rglob("*.json")):
         path = file.relative_to(folder).as_posix()
-        released = orjson.loads(file.read_bytes())
         if path in made:
+            try:
+                released = orjson.loads(file.read_bytes())
+            except ValueError:
+                found.append(f"{path}: is no JSON")
+                continue
             changes = incompatible_changes(released, made[path])
             found += [f"{path}{change}" for change in changes]
         elif not _is_older(path):

@@ -75,3 +75,14 @@ def test_what_there_is_no_schema_of_is_said(arguments: list[str], reason: str) -
 )
 def test_what_does_not_go_together_is_wrong_use(arguments: list[str]) -> None:
     assert run(*arguments).exit_code == 2
+
+
+def test_a_folder_that_cannot_be_written_and_a_damaged_file_in_it_are_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    nowhere = run("--write", str(tmp_path / "file" / "folder"))
+    assert isinstance(nowhere.exception, CommandFailed)
+    assert "cannot be written: " in str(nowhere.exception)
+    (tmp_path / "envelope.json").write_text("{")
+    damaged = run("--write", str(tmp_path))
+    assert isinstance(damaged.exception, CommandFailed)
+    assert "envelope.json: is no JSON" in str(damaged.exception)
