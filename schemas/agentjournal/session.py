@@ -246,7 +246,9 @@ class Session(SessionRecall, SessionPlans, SessionHandoffs):
         promoter = Promoter(self._servers, extracting)
         done = await promoter.promote(self.stream, dry_run=dry_run, timeout_s=timeout_s)
         if done.receipt is not None:
+            begun = self._begun
             self._note(done.receipt)
+            self._begun = begun  # whose session it is was not asked: the next append does
         return done.promotion
 
     async def end(self, *, reason: str | None = None, timeout_s: float = 30.0) -> Receipt:

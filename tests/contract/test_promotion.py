@@ -177,3 +177,14 @@ async def test_entities_and_tenants_are_walls(clients: Clients) -> None:
         with pytest.raises(aj.SessionNotFound):
             await other.session("s-1").promote(extracting=PlainExtracting())
         assert await said_of(other, "u-7") == []
+
+
+async def test_who_promotes_a_session_of_another_user_adds_nothing_to_it_either(
+    clients: Clients,
+) -> None:
+    async with clients.connected() as log:
+        await log.session("s", user="u").append(said("city=Rome"))
+        other = log.session("s", user="v")
+        await other.promote(extracting=PlainExtracting())
+        with pytest.raises(aj.SessionMismatch):
+            await other.append(said("city=Oslo"))
