@@ -30,13 +30,21 @@ _PAGE = 5_000
 _FIRST_PAUSE_S, _MOST_PAUSE_S = 0.002, 0.1
 _LEAST_S = 0.5  # a connection that is there may take to be had
 _PATIENCE_S = 5.0  # how long a connection may be waited for where the caller says nothing
+_ANSWER_S = 60.0  # how long a read may take: more than any does, where the server is there
 
 
 class PostgresViews:
     """Reads the public views; connects when first asked, and again after an outage."""
 
-    def __init__(self, settings: Settings, artifacts: Artifacts | None = None) -> None:
-        self._settings, self._artifacts = settings, artifacts
+    def __init__(
+        self,
+        settings: Settings,
+        artifacts: Artifacts | None = None,
+        *,
+        answer_s: float = _ANSWER_S,
+    ) -> None:
+        """A server that was reached and has not answered after `answer_s` is Unavailable."""
+        self._settings, self._artifacts, self._answer_s = settings, artifacts, answer_s
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
         self._opening = asyncio.Lock()
 
@@ -183,7 +191,12 @@ class PostgresViews:
         pool = await self._opened()
         try:
             async with pool.connection(timeout_s) as connection:
-                yield connection
+                # A connection that was cut without a word would be waited at for ever.
+                async with asyncio.timeout(self._answer_s):
+                    yield connection
+        except TimeoutError as error:
+            reason = f"it did not answer within {self._answer_s:g} s"
+            raise Unavailable("Postgres", reason) from error
         except (UndefinedTable, InvalidSchemaName) as error:
             raise Unavailable("Postgres", "it has no tables: run `agentjournal init`") from error
         except Error as error:

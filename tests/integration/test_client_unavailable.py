@@ -22,8 +22,10 @@ from agentjournal import (
 )
 from agentjournal.ids import Partition, Position, Version
 from agentjournal.kafka_options import client_options
+from agentjournal.postgres_views import PostgresViews
 from agentjournal.settings import Settings
 from consumers.postgres_migrations import migrate
+from local.stack import Stack
 from tests.servers import connected, new_database, roles, sequencer, unsettled
 from tests.support import message
 
@@ -153,3 +155,15 @@ async def test_tables_that_do_not_exist_say_what_to_do(journal: Settings) -> Non
         await migrate(empty)
         with pytest.raises(SessionNotFound):
             await log.session("s").load(fresh=False)
+
+
+async def test_postgres_that_does_not_answer_any_more_is_not_waited_for_without_end(
+    stack: Stack,
+) -> None:
+    views = PostgresViews(stack.settings, answer_s=0.2)
+    try:
+        with pytest.raises(Unavailable, match="did not answer within"), within_the_timeout():
+            await views.select("SELECT pg_sleep(30)")
+        assert await views.select("SELECT 1 AS one") == [{"one": 1}]
+    finally:
+        await views.close()
