@@ -254,14 +254,18 @@ class Run(RunCheckpoints):
 
     def _refuse_known_calls(self, events: Sequence[Event]) -> None:
         """Refuse calls whose ids the session has: they would be taken for those, and not run."""
+        known = set(self.state.calls)
         for index, event in enumerate(events):
             parts = event.parts if isinstance(event, MessageAdded) else []
             for at, part in enumerate(parts):
-                if isinstance(part, ToolCallPart) and part.call_id in self.state.calls:
+                if not isinstance(part, ToolCallPart):
+                    continue
+                if part.call_id in known:
                     place = f"events[{index}].data.parts[{at}].call_id"
                     raise AppendRejected(
                         place, f"{part.call_id!r} is a call of this session already"
                     )
+                known.add(part.call_id)
 
     def _duration_ms(self) -> float:
         if self._asked_at is None:

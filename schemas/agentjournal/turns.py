@@ -62,7 +62,9 @@ def asked_for(state: SessionState) -> list[ToolCall]:
         (m for m in reversed(state.messages) if m.role == "assistant" and m.status not in GONE),
         None,
     )
-    asked = [] if last is None else [state.calls[part.call_id] for part in last.tool_calls]
+    # A message that names a call twice asks for it once: there is one call of an id.
+    ids = [] if last is None else dict.fromkeys(part.call_id for part in last.tool_calls)
+    asked = [state.calls[call_id] for call_id in ids]
     about = {approval.call_id for approval in state.approvals.values()}
     asked += [
         c for c in state.open_calls if c.call_id in about and not c.attempt and c not in asked

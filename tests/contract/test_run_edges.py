@@ -250,3 +250,22 @@ async def test_a_message_while_an_approval_is_open_is_answered_and_the_call_runs
         await session.grant(approval.approval_id, by="boss")
         run = await work(lambda _: MessageAdded(role="assistant", content=ANSWER))
         assert (ran, run.answered, run.state.messages[-1].text) == ([1], True, ANSWER)
+
+
+async def test_a_call_id_that_a_message_gives_twice_is_refused_and_run_once_where_it_is_there(
+    clients: Clients,
+) -> None:
+    ran: list[str] = []
+
+    async def act(*, call: agentjournal.Call) -> None:
+        ran.append(call.call_id)
+
+    async with clients.connected() as log, log.session("s").resume() as run:
+        await run.say("Act.")
+        twice = MessageAdded(role="assistant", parts=[*asks().parts, *asks().parts])
+        with pytest.raises(AppendRejected) as refused:
+            await run.record(twice)
+        assert refused.value.path == "events[0].data.parts[1].call_id"
+        await run.append(twice)  # as whoever writes without a run may
+        await run.finish_open_calls({"act": act})
+        assert ran == ["c-1"]
