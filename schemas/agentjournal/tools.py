@@ -156,6 +156,8 @@ def tool(  # noqa: PLR0913 - a keyword for each thing one may say of a tool
         raise ValueError("an external effect may not be run again unseen: give `verify`, or `ask`")
 
     def named(function: Function) -> Tool:
+        if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
+            raise TypeError(f"{function} yields: a tool does its work and returns what came of it")
         called = str(name or getattr(function, "__name__", ""))
         if not is_id(called):
             raise AppendRejected("tool", ID_RULE)
@@ -166,13 +168,14 @@ def tool(  # noqa: PLR0913 - a keyword for each thing one may say of a tool
     return named
 
 
-Tools: TypeAlias = Mapping[str, Function] | Iterable[Tool]
+Tools: TypeAlias = Mapping[str, Function] | Iterable[Function]
 
 
 def tools_by_name(tools: Tools) -> dict[str, Tool]:
     """Return tools by the names that a model calls them; a plain function has external effects."""
-    if not isinstance(tools, Mapping):
-        return {each.name: each for each in tools}
     plain = tool()
+    if not isinstance(tools, Mapping):
+        listed = [each if isinstance(each, Tool) else plain(each) for each in tools]
+        return {each.name: each for each in listed}
     given: list[tuple[str, Function]] = [(str(name), each) for name, each in tools.items()]
     return {name: each if isinstance(each, Tool) else plain(each) for name, each in given}
