@@ -64,18 +64,25 @@ def is_unknown(
     effect is only to read; also when such an error is what another was raised from, or one of a
     group. Errors that are not known to be such count as failures.
     """
-    if not isinstance(error, Exception) or isinstance(error, AgentJournalError | OutcomeUnknown):
-        return True
-    if isinstance(error, unknown_on):
-        return True
-    if effect == "read" or isinstance(error, ToolError):
-        return False
-    if any(_LOST.search(each.__name__) for each in type(error).__mro__):
-        return True
-    behind: list[BaseException | None] = [error.__cause__ or error.__context__]
-    if isinstance(error, BaseExceptionGroup):
-        behind += error.exceptions
-    return any(each is not None and is_unknown(each, effect, unknown_on) for each in behind)
+    looked_at: set[int] = set()  # what one was raised from may lead back to it
+    behind: list[BaseException] = [error]
+    while behind:
+        each = behind.pop()
+        if id(each) in looked_at:
+            continue
+        looked_at.add(id(each))
+        if not isinstance(each, Exception) or isinstance(each, AgentJournalError | OutcomeUnknown):
+            return True
+        if isinstance(each, unknown_on):
+            return True
+        if effect == "read" or isinstance(each, ToolError):
+            continue
+        if any(_LOST.search(kind.__name__) for kind in type(each).__mro__):
+            return True
+        behind += [found for found in (each.__cause__ or each.__context__,) if found is not None]
+        if isinstance(each, BaseExceptionGroup):
+            behind += each.exceptions
+    return False
 
 
 def failure_of(error: BaseException | str | ToolFailure) -> ToolFailure:

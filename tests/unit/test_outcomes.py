@@ -68,3 +68,12 @@ def test_what_cannot_be_written_is_said_as_well_as_it_can_be() -> None:
     assert output_and_result({"n": 1}) == ('{"n":1}', {"n": 1})
     assert output_and_result("text") == ("text", None)
     assert output_and_result(None) == ("", None)
+
+
+@pytest.mark.parametrize(("end", "expected"), [(ValueError("end"), False), (TimeoutError(), True)])
+def test_errors_that_are_raised_from_each_other_are_each_looked_at_once(
+    end: Exception, expected: bool
+) -> None:
+    first, second = ValueError("first"), ExceptionGroup("second", [ValueError(), end])
+    first.__cause__, second.__cause__ = second, first
+    assert is_unknown(first, "external") == expected
