@@ -14,7 +14,7 @@ from commands.harmless import one_line
 from commands.naming import OneOrAll, SessionName
 from commands.postgres_rows import Row
 from commands.postgres_waiting import rows_of
-from commands.printing import Column, print_json_array, print_line, print_rows
+from commands.printing import Column, print_json_array, print_line, print_rows, say
 from commands.times import date_and_clock
 
 commands = typer.Typer()
@@ -90,4 +90,7 @@ def settle(
     said = one_line(f"call {held.call_id} of {held.tool} is {held.outcome}")
     if held.outcome != ("completed" if failed is None else "failed"):
         raise CommandFailed(said)
+    stands = held.output if failed is None else held.error and held.error.message
+    if stands != (completed if failed is None else failed):
+        say(one_line(f"what was said first stands: {stands}"))
     print_line(said)

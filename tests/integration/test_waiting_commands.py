@@ -125,6 +125,9 @@ def test_what_is_unknown_is_listed_and_settled(named: Settings) -> None:
     assert run("settle", "s", "no-such", "--completed", "x").exit_code == 1
     settled = run("settle", "s", "c", "--completed", "paid", "--evidence", '{"receipt": 9}')
     assert (settled.exit_code, settled.output) == (0, "call c of pay is completed\n")
+    again = run("settle", "s", "c", "--completed", "paid twice")
+    assert (again.exit_code, again.stdout) == (0, "call c of pay is completed\n")
+    assert again.stderr == "what was said first stands: paid\n"
     assert run("settle", "s", "c", "--failed", "no").exit_code == 1
     assert state_of(named, "s").calls["c"].output == "paid"
     done(named, _nothing)
