@@ -123,3 +123,10 @@ def test_hints_stand_in_every_sentence_that_their_rule_matches() -> None:
         and not re.search("|".join(map(re.escape, each.hints)), case.text.casefold())
     ]
     assert lost == []
+
+
+def test_words_are_found_beside_half_a_surrogate_pair() -> None:
+    words = Vocabulary()
+    assert words.look("\ud800 my room\udfff").words == frozenset()
+    [room] = words.numbers_of(["room"])
+    assert words.look("\ud800 my room\udfff").words == {room}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick
 
 _DIGIT = re.compile(r"\d")
+_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: the automaton takes no such text
 
 
 class LookedAt(NamedTuple):
@@ -46,6 +47,7 @@ class Vocabulary:
             return LookedAt()
         if self._automaton is None:
             self._automaton = AhoCorasick(list(self._numbers), store_patterns=False)
-        found = self._automaton.find_matches_as_indexes(text.casefold(), overlapping=True)
+        whole = _HALF.sub("\ufffd", text.casefold())
+        found = self._automaton.find_matches_as_indexes(whole, overlapping=True)
         words = frozenset([number for number, _, _ in found])
         return LookedAt(words, _DIGIT.search(text) is not None)
