@@ -235,7 +235,7 @@ def _called(slot: Slot, rules: Rules) -> str:
 
 def _whose(
     kinds: Sequence[str], told: Sequence[str], rules: Rules, *, retracts: bool
-) -> Sequence[str]:
+) -> list[str]:
     """Return which kind of entity is meant where several may be: the one whose words are said.
 
     Where both a company and a project may be meant, and neither one's words are said, it is the
@@ -248,7 +248,7 @@ def _whose(
                 return [kind]
     if "user" in kinds and len(kinds) > len(words):
         return ["user"]
-    return kinds if retracts else kinds[:1]
+    return list(kinds if retracts else kinds[:1])
 
 
 @lru_cache(maxsize=16)
