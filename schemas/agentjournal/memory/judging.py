@@ -76,6 +76,7 @@ def objection(
         (cues.supposed, HYPOTHETICAL),
         (cues.denied, NEGATED),
         (cues.asked, QUESTION),
+        (cues.quotes, REPORTED),
     ):
         if cue.match(sentence.text):
             return reason
@@ -106,7 +107,8 @@ def _is_modal(sentence: Sentence, match: Span, cues: Cues) -> bool:
 
 
 def _is_reported(sentence: Sentence, match: Span, cues: Cues) -> bool:
-    if cues.reported.search(sentence.text[: match.start]):
+    said = cues.reported.search(sentence.text)  # whole: what doctors say "that I" am, I am
+    if said is not None and said.end() <= match.start:
         return True
     return cues.reported_after.match(sentence.text[match.end :]) is not None
 
@@ -148,8 +150,10 @@ def _is_asked(sentence: Sentence, match: Span, cues: Cues) -> bool:
 
 
 def _is_standing_request(text: str, match: Span, cues: Cues) -> bool:
-    """Return whether it asks politely for what is to hold from now on."""
-    return bool(cues.polite.match(text[: match.end]) and cues.durable.search(text))
+    """Return whether it asks politely for what is to hold, or to change what is known."""
+    if not cues.polite.match(text[: match.end]):
+        return False
+    return bool(cues.durable.search(text) or cues.amends.search(text, 0, match.end))
 
 
 def _is_between(text: str, start: int, end: int) -> bool:

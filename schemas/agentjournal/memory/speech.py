@@ -18,6 +18,7 @@ from agentjournal.memory.judging import (
     HYPOTHETICAL,
     LEFT,
     NEGATED,
+    REPORTED,
     TASK_ONLY,
     UNCERTAIN,
     objection,
@@ -90,7 +91,8 @@ class Listening:
                 and is_told_to_forget(written, self.rules)
             ):
                 self._forget(statement, read, quote)
-            heard = Heard("", heard.before)  # the first clause answers
+            before_it = f"{heard.before}\n{read.text}"[-MAX_BEFORE:]
+            heard = Heard("", before_it)  # the first clause answers
         self.candidates[before:] = _without_replaced(self.candidates[before:])
 
     def _deny(self, statement: Statement, sentence: Sentence, heard: Heard) -> None:
@@ -128,11 +130,22 @@ class Listening:
             reason = objection(found.rule, read, found.span, self.rules.cues, found.said)
             if is_fiction:
                 reason = FICTION
+            if reason is None and self._is_of_another(found, read, heard):
+                reason = REPORTED
             if reason is not None:
                 self.refused.append(Refused(reason, quote, statement))
                 continue
             told = (read.text, heard.asked, heard.before)
             self._keep(statement, found, quote, told, retracts=retracts or found.rule.retracts)
+
+    def _is_of_another(self, found: Found, read: Sentence, heard: Heard) -> bool:
+        """Return whether it is what was asked of somebody else: "And the guest's birthday?"."""
+        cues, question = self.rules.cues, heard.asked.rpartition("\n")[2]
+        if not question or not cues.asked_of_another.search(question):
+            return False
+        slot = self.slots.find("user", found.attribute)
+        is_own = slot is not None and slot.kind in {"identifier", "profile"}
+        return is_own and cues.of_oneself.search(read.text) is None
 
     def _withdraw(self, statement: Statement, sentence: Sentence, quote: str) -> None:
         """Read a sentence with the words that take something back: by the rules of those alone."""
