@@ -25,6 +25,12 @@ _NO_LONGER = (
     (re.compile(r"\s*\bany ?(?:more|longer)\b", re.IGNORECASE), ""),
     (re.compile(r"\s+no more\b(?=\s*(?:[.,;!]|$))", re.IGNORECASE), ""),
 )
+# What may or will not be any more is not so from now on, and nothing is taken back.
+_FORBIDDEN = re.compile(
+    r"\b(?:may|must|shall|should|will) not"
+    r" (?:drive|fly|eat|drink|smoke|swim|cycle|travel|climb|lift)\b",
+    re.IGNORECASE,
+)
 _CLAUSES = re.compile(r"(?<=[,;])\s+|\s+(?=but\b)", re.IGNORECASE)
 _WITHDRAWING = re.compile(
     r"(?<=[,;:])\s+|\s+[-\u2013—]+\s+|(?<=[^,;:])\s+(?=(?:but|so|and) (?:i|we|you|it|please|he|she"
@@ -116,13 +122,15 @@ def is_told_to_forget(sentence: Sentence, rules: Rules) -> bool:
 
 
 def _no_more(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bool]]:
-    text = sentence.text
-    if not rules.cues.no_more.search(text) or rules.cues.denied.match(text):
-        yield sentence, False
+    text, cues = sentence.text, rules.cues
+    if not cues.no_more.search(text) or any(
+        cue.match(text) for cue in (cues.denied, cues.supposed, cues.asked, cues.quotes)
+    ):
+        yield sentence, False  # what is said of all of it holds for each of its clauses
         return
     for clause in filter(None, _CLAUSES.split(text)):
         said = clause
-        if rules.cues.no_more.search(clause):
+        if cues.no_more.search(clause) and not _FORBIDDEN.search(clause):
             for pattern, instead in _NO_LONGER:
                 said = pattern.sub(instead, said)
         yield Sentence(said, sentence.start), said != clause
