@@ -144,8 +144,7 @@ class RuleIndex:
     def _entry(self, rule: Rule) -> _Entry:
         wanted = [self._wanted(each) for each in rule.patterns]
         patterns = [
-            (each, words, digit)
-            for each, (words, digit) in zip(rule.patterns, wanted, strict=True)
+            (each, words, digit) for each, (words, digit) in zip(rule.patterns, wanted, strict=True)
         ]
         every = [words for words, _ in wanted]
         words = None if None in every else frozenset[int]().union(*filter(None, every))

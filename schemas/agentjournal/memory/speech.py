@@ -246,9 +246,7 @@ def _called(slot: Slot, rules: Rules) -> str:
     return rf"\b{owner} {between}(?<!mail )(?:{named})\b(?! (?:{_OF_ANOTHER_THING})\b)"
 
 
-def _whose(
-    kinds: Sequence[str], told: Sequence[str], rules: Rules, *, retracts: bool
-) -> list[str]:
+def _whose(kinds: Sequence[str], told: Sequence[str], rules: Rules, *, retracts: bool) -> list[str]:
     """Return which kind of entity is meant where several may be: the one whose words are said.
 
     Where both a company and a project may be meant, and neither one's words are said, it is the
