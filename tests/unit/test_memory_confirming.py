@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentjournal.memory.confirming import confirmed
+from agentjournal.memory.rules import default_rules
 from tests.unit.test_memory_speech import heard, told
 
 
@@ -57,4 +58,4 @@ def test_the_question_is_evidence_beside_the_answer() -> None:
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_answer_to_any_question_can_be_read(answer: str, asked: str) -> None:
-    assert all(isinstance(each, str) for each in confirmed(answer, asked))
+    assert all(isinstance(each, str) for each in confirmed(answer, asked, default_rules().talk))

@@ -56,7 +56,7 @@ def told(text: str, asked: str | None = None) -> list[tuple[str, Any]]:
     ],
 )
 def test_apostrophes_that_were_left_out_are_read(typed: str, read: str) -> None:
-    assert written_out(typed) == read
+    assert written_out(typed, default_rules().talk) == read
 
 
 def test_a_quote_is_of_what_was_typed() -> None:

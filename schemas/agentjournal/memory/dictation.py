@@ -69,6 +69,7 @@ _PIECE = re.compile(
     r"|(?:and )?then\b|(?P<plain>[a-z]{1,4}\b|\d+))",
     re.IGNORECASE,
 )
+NAME = "english"  # as the table `talk` of a language names it
 _LEAST = 4  # signs of a code
 _FEWEST = 2  # words of it that stand for signs: so many are hardly a coincidence
 _SPELT = 5  # single signs with blanks between them: "M 4 4 0 9 1"

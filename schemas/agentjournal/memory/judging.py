@@ -21,18 +21,6 @@ FICTION = "made up"
 CORRECTED = "corrected at once"
 
 _COMMA = re.compile(r"[,;:()]|\s[-\u2013—]+\s|—")
-_STRONG = re.compile(r"[;()]|\s[-\u2013—]+\s|—|\b(?:but|because|although|though|however|whereas)\b")
-_CLAUSE = re.compile(
-    r"[,;:()]|\s[-\u2013—]+\s|—|\b(?:but|and|because|so|since|as|although|though|however)\b",
-    re.IGNORECASE,
-)
-# Behind what the speaker takes back in the same breath.
-_CORRECTED = re.compile(
-    r"[^,.;:!?\n]{0,20}?[,.;:\u2013—-]*\s*\b(?:no,? (?:no\b|wait|sorry|hang on|hold on)"
-    r"|wait,? no\b|sorry,? (?:no\b|I mean)|scratch that|strike that|actually,? no\b|I mean,? no\b"
-    r"|hang on,? no\b|oh no,? wait)",
-    re.IGNORECASE,
-)
 _OF_MENTIONS = frozenset({"question", "hypothetical", "reported"})  # "Can my brother Tom come?"
 _SHORT = 60  # characters: all of a sentence is about one thing
 _CLAUSE_WORDS = 3  # as many words between commas are a clause
@@ -87,7 +75,7 @@ def objection(
         is_allowed = allowance in rule.allow and not (is_stated and allowance in _OF_MENTIONS)
         if not is_allowed and speaks_against(sentence, match, cues):
             return reason
-    wide = _around(sentence.text, match, _STRONG)
+    wide = _around(sentence.text, match, cues.strong)
     text = sentence.text
     return _passing(rule, text[wide.start : wide.end], text[wide.start : match.end], cues)
 
@@ -103,7 +91,7 @@ def _is_hypothetical(sentence: Sentence, match: Span, cues: Cues) -> bool:
 def _is_modal(sentence: Sentence, match: Span, cues: Cues) -> bool:
     if cues.settled.search(sentence.text):
         return False
-    return cues.modal.search(_clause_before(sentence.text, match)) is not None
+    return cues.modal.search(_clause_before(sentence.text, match, cues)) is not None
 
 
 def _is_reported(sentence: Sentence, match: Span, cues: Cues) -> bool:
@@ -114,17 +102,17 @@ def _is_reported(sentence: Sentence, match: Span, cues: Cues) -> bool:
 
 
 def _is_negated(sentence: Sentence, match: Span, cues: Cues) -> bool:
-    return cues.negation.search(_clause_before(sentence.text, match)) is not None
+    return cues.negation.search(_clause_before(sentence.text, match, cues)) is not None
 
 
 def _is_uncertain(sentence: Sentence, match: Span, cues: Cues) -> bool:
-    start = _around(sentence.text, match, _CLAUSE).start
+    start = _around(sentence.text, match, cues.clause).start
     end = _around(sentence.text, match, _COMMA).end
     return cues.uncertain.search(sentence.text[start:end]) is not None
 
 
-def _is_corrected(sentence: Sentence, match: Span, _cues: Cues) -> bool:
-    return _CORRECTED.match(sentence.text, match.end) is not None
+def _is_corrected(sentence: Sentence, match: Span, cues: Cues) -> bool:
+    return cues.corrected.match(sentence.text, match.end) is not None
 
 
 def _passing(rule: Rule, clause: str, until: str, cues: Cues) -> str | None:
@@ -171,8 +159,8 @@ def _around(text: str, match: Span, separator: re.Pattern[str]) -> Span:
     return Span(start, after.start() if after else len(text))
 
 
-def _clause_before(text: str, match: Span) -> str:
-    return text[_around(text, match, _CLAUSE).start : match.start]
+def _clause_before(text: str, match: Span, cues: Cues) -> str:
+    return text[_around(text, match, cues.clause).start : match.start]
 
 
 _OBJECTIONS: tuple[tuple[str, str, Callable[[Sentence, Span, Cues], bool]], ...] = (

@@ -20,9 +20,11 @@ from agentjournal.memory.frames import Frame, frame_of
 from agentjournal.memory.rule import Rule, rule_of
 from agentjournal.memory.rule_index import Meant, RuleIndex
 from agentjournal.memory.sentences import Splitting
+from agentjournal.memory.talk import Talk, talk_of
 from agentjournal.memory.templates import Templates
 
 _WORDS = "words.toml"
+_TALK = "talk.toml"
 
 
 class _Folder(Protocol):
@@ -57,6 +59,9 @@ class Cues:
     is_not: re.Pattern[str]
     settled: re.Pattern[str]
     instead: re.Pattern[str]
+    corrected: re.Pattern[str]
+    strong: re.Pattern[str]
+    clause: re.Pattern[str]
     negation: re.Pattern[str]
     uncertain: re.Pattern[str]
     task_only: re.Pattern[str]
@@ -86,6 +91,7 @@ class Rules:
     splitting: Splitting
     slot_words: Mapping[str, tuple[str, ...]]  # what a slot is called
     templates: Templates = field(default_factory=lambda: Templates({}))
+    talk: Talk = field(default_factory=Talk)
     forms: Mapping[str, str] = field(default_factory=dict[str, str])
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     frames: tuple[Frame, ...] = ()
@@ -135,6 +141,7 @@ def _read(language: str, folder: _Folder, *, is_checked: bool = True) -> Rules:
     if words is None:
         raise NotConfigured(f"{folder.name}: there is no {_WORDS}")
     templates = _templates(words, tables)
+    talk = _talk(tables.pop(_TALK, {}), templates)
     rules: list[Rule] = []
     frames: list[Frame] = []
     forms: dict[str, str] = {}
@@ -158,6 +165,7 @@ def _read(language: str, folder: _Folder, *, is_checked: bool = True) -> Rules:
         splitting,
         slot_words,
         templates,
+        talk,
         forms,
         synonyms,
         tuple(frames),
@@ -200,8 +208,17 @@ def _splitting(words: Mapping[str, Any], templates: Templates) -> Splitting:
     )
 
 
-def _compiled(place: str, text: str, templates: Templates) -> re.Pattern[str]:
+def _talk(table: Mapping[str, Any], templates: Templates) -> Talk:
+    def compiled(place: str, text: str) -> re.Pattern[str]:
+        return _compiled(place, text, templates, file=_TALK)
+
+    return talk_of(_TALK, table.get("talk", {}), compiled)
+
+
+def _compiled(
+    place: str, text: str, templates: Templates, *, file: str = _WORDS
+) -> re.Pattern[str]:
     try:
         return re.compile(templates.filled(text), re.IGNORECASE)
     except (re.error, TypeError) as error:
-        raise NotConfigured(f"{_WORDS}: {place}: {error}") from error
+        raise NotConfigured(f"{file}: {place}: {error}") from error

@@ -35,17 +35,6 @@ NO_VALUE = "not a value of its slot"
 _INTERJECTION = 2  # words: "Yes." and "Home, then." come before an answer
 _LEFT_TO_OTHERS = frozenset({HYPOTHETICAL, LEFT, NEGATED, TASK_ONLY, UNCERTAIN})
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u00a0": " ", "\u202f": " "})
-# What is taken out of something at hand is still so.
-_OF_A_TASK = re.compile(
-    r"\b(?:from|in|on|off|of) (?:the|this|that|my|our|your) (?:[\w-]+ ){0,2}?"
-    r"(?:order|cart|basket|booking|reservation|invoice|trip|page|list|signature|e-?mail|message|letter|document|form|slides?"
-    r"|report|thread|label|draft)\b|\bfor (?:a|one) (?:second|moment|minute|while)\b"
-)
-
-_OF_ANOTHER_THING = (
-    "order|bill|contract|case|call|app|screen|list|invoice|subscription|insurance|booking"
-    "|appointment|charger|battery|cover|field|box|form|label"
-)  # behind what a slot is called: "my phone order"
 
 
 @dataclass(slots=True)
@@ -78,7 +67,7 @@ class Listening:
         self, statement: Statement, sentence: Sentence, heard: Heard, *, is_fiction: bool
     ) -> None:
         quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
-        written = Sentence(dictation.written(written_out(sentence.text)), sentence.start)
+        written = Sentence(self._written(sentence.text), sentence.start)
         before = len(self.candidates)
         for read, retracts in taken_back(written, self.rules):
             count = len(self.candidates)
@@ -95,10 +84,16 @@ class Listening:
             heard = Heard("", before_it)  # the first clause answers
         self.candidates[before:] = _without_replaced(self.candidates[before:])
 
+    def _written(self, text: str) -> str:
+        """Return a sentence as it would be written with care."""
+        talk = self.rules.talk
+        text = written_out(text, talk)
+        return dictation.written(text) if talk.dictation == dictation.NAME else text
+
     def _deny(self, statement: Statement, sentence: Sentence, heard: Heard) -> None:
         """Take back what was asked for with "still", and is answered with no."""
         quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
-        for so, asked in no_longer(sentence.text, heard.asked):
+        for so, asked in no_longer(sentence.text, heard.asked, self.rules.talk):
             read = Sentence(so, sentence.start)
             self._try(statement, read, quote, Heard("", asked), is_fiction=False, retracts=True)
 
@@ -106,7 +101,7 @@ class Listening:
         """Read what was asked, and is answered with yes, as if the user had said so."""
         quote = statement.text[sentence.start : sentence.start + len(sentence.text)]
         before, question = len(self.candidates), () if heard.by is None else (heard.by,)
-        for so in confirmed(sentence.text, heard.asked):
+        for so in confirmed(sentence.text, heard.asked, self.rules.talk):
             read = Sentence(so, sentence.start)
             self._try(statement, read, quote, Heard(), is_fiction=False, retracts=False)
         for at in range(before, len(self.candidates)):
@@ -222,28 +217,32 @@ class Listening:
     def _forget(self, statement: Statement, sentence: Sentence, quote: str) -> None:
         """Take back whole slots: "forget my phone number"."""
         named = sentence.text.casefold()
-        if _OF_A_TASK.search(named):
+        if self.rules.talk.of_a_task.search(named):
             return
         for slot in self.slots:
             entity = self.entities.get(slot.entity)
             if entity is None or "*" in slot.attribute:
                 continue
-            if re.search(_called(slot, self.rules), named):
+            if re.search(_called(slot, self.rules), named, re.IGNORECASE):
                 made = _candidate(slot, entity, None, quote, statement)
                 self.candidates.append(replace(made, retracts=True))
 
 
 def _called(slot: Slot, rules: Rules) -> str:
     """Return a pattern for a slot as it is called; what holds several values is named alone."""
+    talk = rules.talk
     words = slot.names or (slot.attribute.replace("_", " "),)
     if slot.entity == "user" and slot.kind != "identifier":
         words = rules.slot_words.get(slot.attribute, (slot.attribute.replace("_", " "),))
-    owner = "our" if slot.entity != "user" else "my"
+    owner = talk.ours if slot.entity != "user" else talk.mine
     if slot.entity == "user" and slot.attribute in rules.slot_words:
-        owner = r"(?:my|the|that|this|your)"
-    between = r"(?:old |current )?" if slot.cardinality == "multiple" else r"(?:\w+ )?"
+        owner = talk.mine_or_that
+    between = talk.former.pattern if slot.cardinality == "multiple" else r"\w+"
     named = "|".join(map(re.escape, words))
-    return rf"\b{owner} {between}(?<!mail )(?:{named})\b(?! (?:{_OF_ANOTHER_THING})\b)"
+    called = (
+        rf"\b(?:{owner.pattern}) (?:(?:{between}) )?(?<!{talk.not_behind.pattern})(?:{named})\b"
+    )
+    return rf"{called}(?! (?:{talk.another_thing.pattern})\b)"
 
 
 def _whose(kinds: Sequence[str], told: Sequence[str], rules: Rules, *, retracts: bool) -> list[str]:

@@ -5,81 +5,14 @@ Pure text in, text out: rules read what is left as if it were said, and retract 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 from agentjournal.memory.rules import Rules
 from agentjournal.memory.sentences import Sentence
+from agentjournal.memory.talk import Talk
 
-_NO_LONGER = (
-    (re.compile(r"\bno longer\s+", re.IGNORECASE), ""),
-    (re.compile(r"\b(?:do not|don't)\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), ""),
-    (
-        re.compile(r"\b(am|'m|is|'s|are|'re) not\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE),
-        r"\1 ",
-    ),
-    (re.compile(r"\b(is|are)n't\s+(?=.*\bany ?(?:more|longer)\b)", re.IGNORECASE), r"\1 "),
-    (re.compile(r"\bused to be\b", re.IGNORECASE), "am"),
-    (re.compile(r"\bused to\s+", re.IGNORECASE), ""),
-    (re.compile(r"\s*\bany ?(?:more|longer)\b", re.IGNORECASE), ""),
-    (re.compile(r"\s+no more\b(?=\s*(?:[.,;!]|$))", re.IGNORECASE), ""),
-)
-# What may or will not be any more is not so from now on, and nothing is taken back.
-_FORBIDDEN = re.compile(
-    r"\b(?:may|must|shall|should|will) not"
-    r" (?:drive|fly|eat|drink|smoke|swim|cycle|travel|climb|lift)\b",
-    re.IGNORECASE,
-)
-_CLAUSES = re.compile(r"(?<=[,;])\s+|\s+(?=but\b)", re.IGNORECASE)
-_WITHDRAWING = re.compile(
-    r"(?<=[,;:])\s+|\s+[-\u2013—]+\s+|(?<=[^,;:])\s+(?=(?:but|so|and) (?:i|we|you|it|please|he|she"
-    r"|they|there|that's|can|could|just|kindly)\b)",
-    re.IGNORECASE,
-)
-_ONE_MORE = re.compile(
-    r"\W*(?:and |or )?(?:that (?:i|we|my|our)\b|(?:my|our) [\w' -]{2,25}\W*$)", re.IGNORECASE
-)
-# Of what stands before it in the sentence.
-_THAT = re.compile(
-    r"\W*(?:(?:so|and|but|please|you can|you may|just|kindly|can you|could you|now|well)\W+){0,4}"
-    r"(?:(?:forget|scrap|drop|delete|ignore|scratch|cancel|strike|remove|erase|disregard)"
-    r" (?:it|that|this|them|those)\b(?: one)?(?: (?:from|off|please|now|altogether)\b|\W*$)"
-    r"|(?:take|cross|strike) (?:it|that|this|them|those) (?:off|out)\b)",
-    re.IGNORECASE,
-)
-# A question whether something still is so, as the statement that it is.
-_STILL = (
-    (
-        re.compile(r"\b(?:are you|you're|you are) still (?P<rest>[^?\n]+)", re.IGNORECASE),
-        "I'm {rest}",
-    ),
-    (
-        re.compile(r"\b(?:do you still|you still|and still) (?P<rest>[^?\n]+)", re.IGNORECASE),
-        "I {rest}",
-    ),
-    (
-        re.compile(
-            r"\b(?:is|are|was) (?P<who>[^?\n]{2,40}?) still (?P<rest>your [^?\n]+)", re.IGNORECASE
-        ),
-        "{who} is {rest}",
-    ),
-    (
-        re.compile(
-            r"\b(?:is|are) (?P<rest>your [^?\n]{2,60}?) still (?P<who>[^?\n]+)", re.IGNORECASE
-        ),
-        "{rest} is {who}",
-    ),
-)
 _BETWEEN = " \t,;:-\u2013—"
-_TAG = re.compile(r",? (?:i (?:take it|assume|suppose|guess)|right|yes|correct)\W*$", re.IGNORECASE)
-_NOT_SO = re.compile(
-    r"\W*(?:no\b(?! (?:worries|problem|need|idea|change))|nope\b|nah\b|not (?:any ?more|any longer"
-    r"|since|now|these days|at all)\b|none\b|gone\b|long gone\b|sold\b|never\b|over\b|finished\b"
-    r"|ended\b|(?:i|we)(?:'ve| have)? (?:stopped|quit|sold|gave|given|left)\b"
-    r"|(?:it|that|he|she)(?:'s| is) (?:over|gone|history|finished|dead)\b)",
-    re.IGNORECASE,
-)
 
 
 def taken_back(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bool]]:
@@ -94,16 +27,17 @@ def taken_back(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, boo
 
 def _parts(text: str, rules: Rules) -> Iterator[tuple[str, bool]]:
     """Yield the clauses that take something back, without the words that do, and all between."""
-    bounds = [0, *(found.end() for found in _WITHDRAWING.finditer(text)), len(text)]
+    bounds = [0, *(found.end() for found in rules.talk.parts.finditer(text)), len(text)]
     kept, withdraws = 0, False
     for begin, end in pairwise(bounds):
         clause = text[begin:end]
-        if begin > kept and _THAT.match(clause):
+        if begin > kept and rules.talk.that_before.match(clause):
             yield text[kept:begin].strip(_BETWEEN), True
             kept, withdraws = end, False
             continue
         found = rules.cues.retraction.match(clause)
-        withdraws = found is not None or (withdraws and _ONE_MORE.match(clause) is not None)
+        goes_on = withdraws and rules.talk.one_more.match(clause) is not None
+        withdraws = found is not None or goes_on
         if not withdraws:
             continue
         if before := text[kept:begin].strip(_BETWEEN):
@@ -122,40 +56,40 @@ def is_told_to_forget(sentence: Sentence, rules: Rules) -> bool:
 
 
 def _no_more(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bool]]:
-    text, cues = sentence.text, rules.cues
+    text, cues, talk = sentence.text, rules.cues, rules.talk
     if not cues.no_more.search(text) or any(
         cue.match(text) for cue in (cues.denied, cues.supposed, cues.asked, cues.quotes)
     ):
         yield sentence, False  # what is said of all of it holds for each of its clauses
         return
-    for clause in filter(None, _CLAUSES.split(text)):
+    for clause in filter(None, talk.clauses.split(text)):
         said = clause
-        if cues.no_more.search(clause) and not _FORBIDDEN.search(clause):
-            for pattern, instead in _NO_LONGER:
+        if cues.no_more.search(clause) and not talk.forbidden.search(clause):
+            for pattern, instead in talk.no_longer:
                 said = pattern.sub(instead, said)
         yield Sentence(said, sentence.start), said != clause
 
 
-def no_longer(answer: str, asked: str) -> Iterator[tuple[str, str]]:
+def no_longer(answer: str, asked: str, talk: Talk) -> Iterator[tuple[str, str]]:
     """Yield what an answer denies that was asked for with "still", and the question."""
-    if _NOT_SO.match(answer) is None:
+    if talk.not_so.match(answer) is None:
         return
     for question in asked.split("\n"):
-        if (so := _still_so(question)) is not None:
+        if (so := _still_so(question, talk)) is not None:
             yield so, question
 
 
-def _still_so(asked: str) -> str | None:
+def _still_so(asked: str, talk: Talk) -> str | None:
     """Return what is so if a question whether it still is gets a yes."""
-    for pattern, form in _STILL:
+    for pattern, form in talk.still:
         if found := pattern.search(asked):
-            parts = {name: _TAG.sub("", text) for name, text in found.groupdict().items()}
-            return of_the_speaker(form.format_map(parts))
+            parts = {name: talk.still_tag.sub("", text) for name, text in found.groupdict().items()}
+            return of_the_speaker(form.format_map(parts), talk)
     return None
 
 
-def of_the_speaker(text: str) -> str:
+def of_the_speaker(text: str, talk: Talk) -> str:
     """Return what is said of "you" as that one would say it."""
-    for theirs, own in (("your", "my"), ("yours", "mine"), ("you", "I")):
-        text = re.sub(rf"\b{theirs}\b", own, text, flags=re.IGNORECASE)
+    for theirs, own in talk.speaker:
+        text = theirs.sub(own, text)
     return text
