@@ -206,7 +206,8 @@ class Session(SessionRecall, SessionPlans, SessionHandoffs):
 
         Raises what `load` raises of this session, StreamDeleted, SessionMismatch when it is another
         user's than this handle's, VersionConflict when there is a session `session_id`, ValueError
-        for version 0, AppendRejected when it is a fork of too many forks, and what `append` raises.
+        for version 0, AppendRejected when it is a fork of too many forks or `session_id` is none, and what
+        `append` raises.
         """
         check_place(at)
         await self._reached(at, timeout_s, fresh=True)
@@ -218,7 +219,8 @@ class Session(SessionRecall, SessionPlans, SessionHandoffs):
         if now.status == "deleted":
             raise StreamDeleted(self.stream)  # what it said is not to be said again elsewhere
         start = forked(state, self._start, title=title, agent=agent)
-        stream = stream_id("session", self.tenant, session_id or new_event_id())
+        named = new_event_id() if session_id is None else session_id
+        stream = stream_id("session", self.tenant, named)
         fork = Session(stream, self._servers, self._writer, start)
         await fork.append(start, expected_version=0, timeout_s=timeout_s)
         return fork

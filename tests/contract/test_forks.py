@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentjournal import (
+    AppendRejected,
     Entity,
     Limit,
     LimitExceeded,
@@ -54,6 +55,13 @@ async def test_parent_and_fork_go_on_without_each_other(clients: Clients) -> Non
         assert [m["content"] for m in (await child.window()).messages][-2:] == ["e", "f"]
         [first, *_] = [e async for e in child.events()]
         assert first.data["parent"] == {"session_id": "f", "version": 3, "relation": "fork"}
+
+
+async def test_an_empty_name_is_none(clients: Clients) -> None:
+    async with clients.connected() as log:
+        parent = await parent_of(log)
+        with pytest.raises(AppendRejected, match="must have 1 to 255 characters"):
+            await parent.fork(session_id="")
 
 
 async def test_a_fork_is_about_whom_its_parent_was_about_then_and_has_its_limits(
