@@ -206,8 +206,8 @@ class Session(SessionRecall, SessionPlans, SessionHandoffs):
 
         Raises what `load` raises of this session, StreamDeleted, SessionMismatch when it is another
         user's than this handle's, VersionConflict when there is a session `session_id`, ValueError
-        for version 0, AppendRejected when it is a fork of too many forks or `session_id` is none, and what
-        `append` raises.
+        for version 0, AppendRejected when it is a fork of too many forks or `session_id` is none,
+        and what `append` raises.
         """
         check_place(at)
         await self._reached(at, timeout_s, fresh=True)
