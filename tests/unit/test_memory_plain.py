@@ -93,7 +93,6 @@ def test_what_is_said_plainly_is_learned(text: str, facts: list[tuple[str, Any]]
         "Please change my favourite colour in the list.",
         "They use MySQL.",
         "I wish my phone number was 030 1234567.",
-        "We can deploy on Fridays again.",
         "Their repo is at github.com/example/harbour.",
         "My colleague says Priya is the owner of this project.",
         "My colleague says the project is called Harbour.",
