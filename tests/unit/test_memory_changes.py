@@ -3,35 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from agentjournal.events import Entity
-from agentjournal.ids import Version
-from agentjournal.memory.candidates import Candidate, Statement
-from agentjournal.memory.extracting import extract
-from agentjournal.memory.rules import default_rules
-from agentjournal.memory.slots import default_slots
-from evals.holding import held
+from tests.unit.memory_flows import Facts, holds
 
-KINDS = ("user", "account", "project")
-EVERYBODY = tuple(Entity(kind=kind, id=kind) for kind in KINDS)  # type: ignore[arg-type]
-BEGIN = datetime(2026, 1, 14, 10, tzinfo=UTC)
-
-
-def held_after(*sessions: str) -> list[tuple[str, Any]]:
-    """Return what holds after sessions of one message each, a week apart."""
-    candidates: list[Candidate] = []
-    for number, text in enumerate(sessions, 1):
-        said_at = (BEGIN + timedelta(weeks=number)).strftime("%Y-%m-%dT%H:%M:%SZ")
-        said = Statement(f"s{number}", f"e{number}", Version(1), said_at, "user", "message", text)
-        candidates += extract([said], EVERYBODY, default_slots(), default_rules()).candidates
-    return [(fact.attribute, fact.value) for fact in held(candidates) if fact.active]
-
-
-CHANGES: Sequence[tuple[tuple[str, ...], list[tuple[str, Any]]]] = [
+CHANGES: Sequence[tuple[tuple[str, ...], Facts]] = [
     # tools
     (("We run Celery for the jobs.", "Celery had to go in the end."), []),
     (("We use Memcached.", "We moved off Memcached in spring."), []),
@@ -109,11 +87,9 @@ CHANGES: Sequence[tuple[tuple[str, ...], list[tuple[str, Any]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("sessions", "holds"), CHANGES)
-def test_what_changed_holds_as_it_is_now(
-    sessions: Sequence[str], holds: list[tuple[str, Any]]
-) -> None:
-    assert held_after(*sessions) == holds
+@pytest.mark.parametrize(("sessions", "facts"), CHANGES)
+def test_what_changed_holds_as_it_is_now(sessions: Sequence[str], facts: Facts) -> None:
+    assert holds(*sessions) == sorted(facts)
 
 
 @pytest.mark.parametrize(
@@ -146,10 +122,10 @@ def test_what_changed_holds_as_it_is_now(
 def test_what_is_asked_told_by_others_or_said_of_something_else_changes_nothing(
     said: str, later: str
 ) -> None:
-    before = held_after(said)
+    before = holds(said)
 
     assert before
-    assert held_after(said, later) == before
+    assert holds(said, later) == before
 
 
 @pytest.mark.parametrize(
@@ -165,7 +141,7 @@ def test_what_is_asked_told_by_others_or_said_of_something_else_changes_nothing(
     ],
 )
 def test_what_is_said_of_others_or_of_one_thing_is_not_learned(text: str) -> None:
-    assert held_after(text) == []
+    assert holds(text) == []
 
 
 @pytest.mark.parametrize(
@@ -185,4 +161,4 @@ def test_what_is_said_of_others_or_of_one_thing_is_not_learned(text: str) -> Non
 def test_conventions_of_a_project_are_learned_as_such(
     text: str, facts: list[tuple[str, Any]]
 ) -> None:
-    assert held_after(text) == facts
+    assert holds(text) == facts

@@ -2,50 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from agentjournal.events import Entity
-from agentjournal.ids import Version
-from agentjournal.memory.candidates import Candidate, Statement
-from agentjournal.memory.extracting import extract
-from agentjournal.memory.rules import default_rules
-from agentjournal.memory.slots import default_slots
-from evals.holding import held
-
-ENTITIES = [Entity(kind=kind, id=kind[0]) for kind in ("user", "account", "project")]
-Facts = list[tuple[str, Any]]
-
-
-def _learned(session: int, turns: list[str]) -> list[Candidate]:
-    """Return what a session teaches; a turn that begins with "A: " is the assistant's."""
-    statements = [
-        Statement(
-            f"s{session}",
-            f"e{session}-{number}",
-            Version(number),
-            f"2026-01-{session:02}T10:00:00Z",
-            "assistant" if turn.startswith("A: ") else "user",
-            "message",
-            turn.removeprefix("A: "),
-        )
-        for number, turn in enumerate(turns, 1)
-    ]
-    return extract(statements, ENTITIES, default_slots(), default_rules()).candidates
-
-
-def _holds(*sessions: str) -> Facts:
-    """Return what holds after sessions; in each a line is a turn."""
-    said = [
-        candidate
-        for number, session in enumerate(sessions, 1)
-        for candidate in _learned(number, session.split("\n"))
-    ]
-    return sorted(
-        (fact.attribute, fact.value) for fact in held(said) if fact.active and not fact.hidden
-    )
-
+from tests.unit.memory_flows import Facts, holds
 
 ENDED: list[tuple[str, str]] = [
     ("My membership number is HX-772013.", "I'm no longer a member."),
@@ -76,14 +35,14 @@ ENDED: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("before", "end"), ENDED)
 def test_what_ended_holds_no_more(before: str, end: str) -> None:
-    known = _holds(before)
+    known = holds(before)
 
     assert known
-    assert [fact for fact in _holds(before, end) if fact in known] == []
+    assert [fact for fact in holds(before, end) if fact in known] == []
 
 
 def test_who_parted_has_no_partner_any_more() -> None:
-    known = _holds("My wife is called Ana.", "We got divorced in spring.")
+    known = holds("My wife is called Ana.", "We got divorced in spring.")
 
     assert known == [("marital_status", "divorced")]
 
@@ -112,8 +71,8 @@ KEPT: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("before", "then"), KEPT)
-def test_what_others_end_or_nobody_ends_still_holds(before: str, then: str) -> None:
-    assert _holds(before, then) == _holds(before) != []
+def test_what_others_end_or_nobody_ends_stillholds(before: str, then: str) -> None:
+    assert holds(before, then) == holds(before) != []
 
 
 CHANGED: list[tuple[tuple[str, ...], Facts]] = [
@@ -145,7 +104,7 @@ CHANGED: list[tuple[tuple[str, ...], Facts]] = [
 
 @pytest.mark.parametrize(("sessions", "facts"), CHANGED)
 def test_what_changed_holds_as_it_was_said_last(sessions: tuple[str, ...], facts: Facts) -> None:
-    assert _holds(*sessions) == facts
+    assert holds(*sessions) == facts
 
 
 LEARNED: list[tuple[str, Facts]] = [
@@ -166,7 +125,7 @@ LEARNED: list[tuple[str, Facts]] = [
 
 @pytest.mark.parametrize(("text", "facts"), LEARNED)
 def test_what_a_customer_says_is_learned(text: str, facts: Facts) -> None:
-    assert _holds(text) == facts
+    assert holds(text) == facts
 
 
 OF_NOBODY = [
@@ -200,4 +159,4 @@ OF_NOBODY = [
 
 @pytest.mark.parametrize("text", OF_NOBODY)
 def test_what_is_said_of_others_or_of_one_booking_teaches_nothing(text: str) -> None:
-    assert _holds(text) == []
+    assert holds(text) == []

@@ -2,36 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from agentjournal.events import Entity
-from agentjournal.ids import Version
-from agentjournal.memory.candidates import Candidate, Statement
-from agentjournal.memory.extracting import extract
-from agentjournal.memory.rules import default_rules
-from agentjournal.memory.slots import default_slots
-from evals.holding import held
+from tests.unit.memory_flows import Facts, holds
 from tests.unit.test_memory_speech import told
-
-ENTITIES = [Entity(kind=kind, id=kind[0]) for kind in ("user", "account", "project")]
-Facts = list[tuple[str, Any]]
-
-
-def _learned(session: int, text: str) -> list[Candidate]:
-    at = f"2026-01-{session:02}T10:00:00Z"
-    said = Statement(f"s{session}", f"e{session}", Version(1), at, "user", "message", text)
-    return extract([said], ENTITIES, default_slots(), default_rules()).candidates
-
-
-def _holds(*sessions: str) -> Facts:
-    """Return what holds after sessions of one message each."""
-    said = [each for number, text in enumerate(sessions, 1) for each in _learned(number, text)]
-    return sorted(
-        (fact.attribute, fact.value) for fact in held(said) if fact.active and not fact.hidden
-    )
-
 
 JOB, WIFE, PET = "I work for Brightwell.", "My wife is Hanna.", "My cat is called Momo."
 CAR, DIET, DRUG = "I drive a Fiat Panda.", "I'm vegetarian.", "I take metformin."
@@ -91,8 +65,8 @@ ENDED: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("said", "ended"), ENDED)
 def test_what_has_ended_holds_no_more(said: str, ended: str) -> None:
-    assert _holds(said) != []
-    assert _holds(said, ended) == []
+    assert holds(said) != []
+    assert holds(said, ended) == []
 
 
 CHANGED: list[tuple[str, str, Facts]] = [
@@ -122,7 +96,7 @@ CHANGED: list[tuple[str, str, Facts]] = [
 
 @pytest.mark.parametrize(("said", "changed", "facts"), CHANGED)
 def test_what_has_changed_holds_as_it_is_now(said: str, changed: str, facts: Facts) -> None:
-    assert _holds(said, changed) == facts
+    assert holds(said, changed) == facts
 
 
 UNCHANGED: list[tuple[str, str]] = [
@@ -158,7 +132,7 @@ UNCHANGED: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("said", "then"), UNCHANGED)
 def test_what_did_not_end_or_is_of_another_changes_nothing(said: str, then: str) -> None:
-    assert _holds(said, then) == _holds(said)
+    assert holds(said, then) == holds(said)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from agentjournal.memory.tool_facts import tool_facts
 _MAX_ASKED = 2_000  # characters at the end of what the assistant said
 _QUESTIONS = 3
 _END = re.compile(r"[?\n]|[.!](?![^\s.!?])")  # "Is it jo@example.org?" has one
-EXTRACTOR = Extractor(name="rules", version="4")
+EXTRACTOR = Extractor(name="rules", version="5")
 
 
 def extract(
