@@ -70,6 +70,11 @@ CHANGES: Sequence[tuple[tuple[str, ...], Facts]] = [
     (("No meetings on Mondays.", "Meetings on Mondays are fine again."), []),
     (("Always sign your commits.", "You don't have to sign your commits any more."), []),
     (("No deploys until the release.", "The code freeze is over."), []),
+    (("Tickets should be in English.", "Tickets don't need to be in English any more."), []),
+    (
+        ("Use British spelling in all docs.", "We've switched to American spelling."),
+        [("rule", "American spelling")],
+    ),
     (
         (
             "We decided to rebuild the portal.",
