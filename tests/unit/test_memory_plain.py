@@ -153,12 +153,38 @@ _SENTENCES = sorted(
 )
 
 
+_FIRST_PERSON = re.compile(r"(?:I|We|My|Our|I'm|We're|I've|We've)\b")
+_WRAPS = (
+    "Suppose {}",
+    "It is not true that {}",
+    "Is it true that {}?",
+    "For example, a user might write: {}",
+)
+_WRAPS_OF_ONES_OWN = ("Maybe {}", "I'm not sure whether {}", "I dreamed that {}")
+
+
 def test_no_example_of_any_rule_is_learned_where_it_is_supposed_denied_or_asked() -> None:
     assert len(_SENTENCES) > 100
     learned: list[str] = []
     for text in _SENTENCES:
         said = text if re.match(r"I\b", text) else text[0].lower() + text[1:]
-        for form in ("Suppose {}", "It is not true that {}", "Is it true that {}?"):
+        for form in (*_WRAPS, *_WRAPS_OF_ONES_OWN * bool(_FIRST_PERSON.match(text))):
             wrapped = form.format(said.rstrip(".!") if form.endswith("?") else said)
             learned += [wrapped] * bool(told(wrapped))
     assert learned == []
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("I don't know if I mentioned it, but I'm vegan.", [("diet", "vegan")]),
+        ("I'm not sure if I told you, I live in Oslo.", [("home_city", "Oslo")]),
+        ("If you need me, my number is +44 20 7946 0018.", [("phone", "+44 20 7946 0018")]),
+        ("Please check if my account number 44-7712-90 is active.", []),
+        ("I wonder whether my email is jo@example.org.", []),
+    ],
+)
+def test_what_is_doubted_is_told_from_what_is_only_not_remembered_as_said(
+    text: str, facts: list[tuple[str, object]]
+) -> None:
+    assert told(text) == facts

@@ -55,21 +55,9 @@ def objection(
 
     `said` is where its value stands, if that is not all of it.
     """
-    value = said or match
-    if not _speaks_of_what_is_not(rule) and cues.instead.search(sentence.text, 0, value.start):
-        return LEFT
-    if not rule.retracts and cues.is_not.search(sentence.text, 0, value.start):
-        return NEGATED
-    for cue, reason in (
-        (cues.supposed, HYPOTHETICAL),
-        (cues.denied, NEGATED),
-        (cues.asked, QUESTION),
-        (cues.quotes, REPORTED),
-    ):
-        if cue.match(sentence.text):
-            return reason
-    if cues.says.match(sentence.text, match.start, value.start):
-        return REPORTED
+    reason = _objection_to_all(rule, sentence, match, said or match, cues)
+    if reason is not None:
+        return reason
     is_stated = cues.copula.search(sentence.text, match.start, match.end) is not None
     for allowance, reason, speaks_against in _OBJECTIONS:
         is_allowed = allowance in rule.allow and not (is_stated and allowance in _OF_MENTIONS)
@@ -78,6 +66,22 @@ def objection(
     wide = _around(sentence.text, match, cues.strong)
     text = sentence.text
     return _passing(rule, text[wide.start : wide.end], text[wide.start : match.end], cues)
+
+
+def _objection_to_all(
+    rule: Rule, sentence: Sentence, match: Span, value: Span, cues: Cues
+) -> str | None:
+    """Return what speaks against a match whatever its rule allows."""
+    text = sentence.text
+    against = (
+        (LEFT, not _speaks_of_what_is_not(rule) and cues.instead.search(text, 0, value.start)),
+        (NEGATED, not rule.retracts and cues.is_not.search(text, 0, value.start)),
+        (HYPOTHETICAL, cues.perhaps.search(text, 0, match.start) or cues.supposed.match(text)),
+        (NEGATED, cues.denied.match(text)),
+        (QUESTION, cues.asked.match(text)),
+        (REPORTED, cues.quotes.match(text) or cues.says.match(text, match.start, value.start)),
+    )
+    return next((reason for reason, found in against if found), None)
 
 
 def _speaks_of_what_is_not(rule: Rule) -> bool:

@@ -56,6 +56,7 @@ class Cues:
     denied: re.Pattern[str]
     asked: re.Pattern[str]
     copula: re.Pattern[str]
+    perhaps: re.Pattern[str]
     is_not: re.Pattern[str]
     settled: re.Pattern[str]
     instead: re.Pattern[str]
