@@ -77,6 +77,7 @@ def _objection_to_all(
         (LEFT, not _speaks_of_what_is_not(rule) and cues.instead.search(text, 0, value.start)),
         (NEGATED, not rule.retracts and cues.is_not.search(text, 0, value.start)),
         (HYPOTHETICAL, cues.perhaps.search(text, 0, match.start) or cues.supposed.match(text)),
+        (UNCERTAIN, cues.doubted.match(text)),
         (NEGATED, cues.denied.match(text)),
         (QUESTION, cues.asked.match(text)),
         (REPORTED, cues.quotes.match(text) or cues.says.match(text, match.start, value.start)),

@@ -53,6 +53,7 @@ class Cues:
     of_oneself: re.Pattern[str]
     void: re.Pattern[str]
     supposed: re.Pattern[str]
+    doubted: re.Pattern[str]
     denied: re.Pattern[str]
     asked: re.Pattern[str]
     copula: re.Pattern[str]

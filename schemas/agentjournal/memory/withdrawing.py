@@ -58,7 +58,8 @@ def is_told_to_forget(sentence: Sentence, rules: Rules) -> bool:
 def _no_more(sentence: Sentence, rules: Rules) -> Iterator[tuple[Sentence, bool]]:
     text, cues, talk = sentence.text, rules.cues, rules.talk
     if not cues.no_more.search(text) or any(
-        cue.match(text) for cue in (cues.denied, cues.supposed, cues.asked, cues.quotes)
+        cue.match(text)
+        for cue in (cues.denied, cues.supposed, cues.doubted, cues.asked, cues.quotes)
     ):
         yield sentence, False  # what is said of all of it holds for each of its clauses
         return
