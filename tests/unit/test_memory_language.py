@@ -122,6 +122,7 @@ def test_a_language_without_talk_has_none(german: Path) -> None:
         ("yess = 'ja'", r"talk\.yess is nothing that talk has"),
         ("yes = '('", r"talk\.yes: missing \)"),
         ("yes = 5", r"talk\.yes is no pattern"),
+        ("dictation = 'englisch'", r"talk\.dictation: 'englisch' is not 'english'"),
         ("still = ['noch']", r"talk\.still: each has a pattern"),
         ("still = [{ pattern = '[', instead = '' }]", r"talk\.still: unterminated"),
     ],

@@ -113,6 +113,14 @@ patterns = ['\\bi drink (?P<value>{{thing}}){{end}}']"""
             'name = "a"\nattribute = "b"\npatterns = ["{{no}}"]',
             r"rule 1 \(a\): patterns: .*there is no fragment 'no'",
         ),
+        (
+            'name = "a"\nattribute = "b"\npatterns = ["c"]\nvalue = true',
+            r"rule 1 \(a\): value is no text, and no list of texts",
+        ),
+        (
+            'name = "a"\nattribute = "b"\npatterns = ["c"]\nvalue = ["d", 1]',
+            r"rule 1 \(a\): value is no text",
+        ),
         ("name = ", "10_mine.toml cannot be read"),
     ],
 )

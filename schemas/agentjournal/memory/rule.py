@@ -170,7 +170,7 @@ def rule_of(
         hints=tuple(given.get("hints", [])),
         patterns=tuple(each for each in patterns if each is not None),
         kind=_kind(place, given.get("kind")),
-        value=given.get("value"),
+        value=_value(place, given.get("value")),
         split=given.get("split", False),
         durable=given.get("durable", False),
         allow=_allowances(place, given.get("allow", [])),
@@ -184,6 +184,13 @@ def rule_of(
         about=compiled("about", given.get("about")),
         retracts=given.get("retracts", False),
     )
+
+
+def _value(place: str, value: Any) -> Any:
+    texts = value if isinstance(value, list) else [value]
+    if value is not None and not all(isinstance(each, str) and each for each in texts):
+        raise NotConfigured(f"{place}: value is no text, and no list of texts")
+    return value
 
 
 def _kind(place: str, kind: str | None) -> Any:

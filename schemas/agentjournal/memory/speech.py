@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 from agentjournal.events import Entity
@@ -28,6 +27,7 @@ from agentjournal.memory.sentences import Sentence, own_sentences
 from agentjournal.memory.slots import Slot, Slots
 from agentjournal.memory.spelling import written_out
 from agentjournal.memory.values import normal_form
+from agentjournal.memory.whose import called, whose
 from agentjournal.memory.withdrawing import is_told_to_forget, no_longer, taken_back
 
 NO_ENTITY = "of nobody in this session"
@@ -195,7 +195,7 @@ class Listening:
         """Return whom a fact is about, and its slot; of several it is whom the words are of."""
         kinds = [kind for kind in found.rule.entities if kind in self.entities]
         if len(kinds) > 1:
-            kinds = _whose(kinds, told, self.rules, retracts=retracts)
+            kinds = whose(kinds, told, self.rules, retracts=retracts)
         return [
             (
                 self.entities[kind],
@@ -223,49 +223,9 @@ class Listening:
             entity = self.entities.get(slot.entity)
             if entity is None or "*" in slot.attribute:
                 continue
-            if re.search(_called(slot, self.rules), named, re.IGNORECASE):
+            if re.search(called(slot, self.rules), named, re.IGNORECASE):
                 made = _candidate(slot, entity, None, quote, statement)
                 self.candidates.append(replace(made, retracts=True))
-
-
-def _called(slot: Slot, rules: Rules) -> str:
-    """Return a pattern for a slot as it is called; what holds several values is named alone."""
-    talk = rules.talk
-    words = slot.names or (slot.attribute.replace("_", " "),)
-    if slot.entity == "user" and slot.kind != "identifier":
-        words = rules.slot_words.get(slot.attribute, (slot.attribute.replace("_", " "),))
-    owner = talk.ours if slot.entity != "user" else talk.mine
-    if slot.entity == "user" and slot.attribute in rules.slot_words:
-        owner = talk.mine_or_that
-    between = talk.former.pattern if slot.cardinality == "multiple" else r"\w+"
-    named = "|".join(map(re.escape, words))
-    called = (
-        rf"\b(?:{owner.pattern}) (?:(?:{between}) )?(?<!{talk.not_behind.pattern})(?:{named})\b"
-    )
-    return rf"{called}(?! (?:{talk.another_thing.pattern})\b)"
-
-
-def _whose(kinds: Sequence[str], told: Sequence[str], rules: Rules, *, retracts: bool) -> list[str]:
-    """Return which kind of entity is meant where several may be: the one whose words are said.
-
-    Where both a company and a project may be meant, and neither one's words are said, it is the
-    user's own. What is no longer so, of whom is not said, is so of none that it may be about.
-    """
-    words = _words_of_kinds(rules)
-    for text in told:
-        for kind in kinds:
-            if kind in words and words[kind].search(text):
-                return [kind]
-    if "user" in kinds and len(kinds) > len(words):
-        return ["user"]
-    return list(kinds if retracts else kinds[:1])
-
-
-@lru_cache(maxsize=16)
-def _words_of_kinds(rules: Rules) -> Mapping[str, re.Pattern[str]]:
-    """Return what tells that a project, or an account, is spoken of."""
-    named = {kind: rules.templates.fragment(f"of_{kind}") for kind in ("project", "account")}
-    return {kind: re.compile(text, re.IGNORECASE) for kind, text in named.items() if text}
 
 
 def _candidate(

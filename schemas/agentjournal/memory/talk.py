@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from agentjournal.errors import NotConfigured
+from agentjournal.memory import dictation
 
 _NEVER = re.compile(r"(?!)")
 
@@ -69,6 +70,8 @@ def talk_of(
             case _ if name not in _NAMES:
                 raise NotConfigured(f"{place}: {where} is nothing that talk has")
             case str() if name == "dictation":
+                if given != dictation.NAME:
+                    raise NotConfigured(f"{place}: {where}: {given!r} is not {dictation.NAME!r}")
                 found[name] = given
             case str():
                 found[name] = compiled(where, given)
